@@ -173,7 +173,7 @@ def made(table: Any, options: Options, place: Path) -> dict[str, str]:
             release = shoal.anonymize(table, **options)
     except shoal.ShoalError as error:
         return {"refused": hashed(str(error).encode())}
-    facts = {name: value for name, value in release.to_dict().items() if name != "seconds"}
+    facts = rounded({**release.to_dict(), "seconds": None})
     release.save(place)
     found = {
         "table": hashed(text_of(release.data)),
@@ -183,6 +183,15 @@ def made(table: Any, options: Options, place: Path) -> dict[str, str]:
     if "engine" in options:
         release.close()
     return found
+
+
+def rounded(value: Any) -> Any:
+    """The same with ten digits: processors add up numbers in different orders, and the last digits differ."""
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, dict):
+        return {key: rounded(own) for key, own in value.items()}
+    return [rounded(own) for own in value] if isinstance(value, list | tuple) else value
 
 
 def text_of(data: Any) -> bytes:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shoal.audits.requirements.closeness import TCloseness as TCloseness
     from shoal.audits.requirements.diversity import LDiversity as LDiversity
     from shoal.audits.requirements.sensitivity import PSensitive as PSensitive
-    from shoal.data.databases import DatabaseTable as DatabaseTable
+    from shoal.data.databases.address import DatabaseTable as DatabaseTable
     from shoal.data.open import Engine as Engine
     from shoal.encoding.models import Calendar as Calendar
     from shoal.encoding.models import Hierarchy as Hierarchy
@@ -94,7 +94,7 @@ _HOMES = {
     "shoal.audits.requirements.closeness": ("TCloseness",),
     "shoal.audits.requirements.diversity": ("LDiversity",),
     "shoal.audits.requirements.sensitivity": ("PSensitive",),
-    "shoal.data.databases": ("DatabaseTable",),
+    "shoal.data.databases.address": ("DatabaseTable",),
     "shoal.data.open": ("Engine",),
     "shoal.encoding.models": (
         "Calendar",

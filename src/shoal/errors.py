@@ -87,6 +87,15 @@ def raise_problems(problems: Iterable[str]) -> None:
         raise InputError(found)
 
 
+@contextmanager
+def added_to(problems: list[str]) -> Iterator[None]:
+    """Add what an `InputError` says to the problems found so far, and go on after the block."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
 def raise_refusals(refusals: Sequence[Refusal]) -> None:
     """Raise one `Refused` for all refusals, or return when there are none."""
     if refusals:

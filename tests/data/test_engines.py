@@ -15,7 +15,7 @@ import time
 import traceback
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -672,7 +672,7 @@ def test_an_output_that_fails_its_audit_is_not_written(engine: str, tmp_path: Pa
     target = tmp_path / "release.csv"
     target.write_text("old")
 
-    def torn(sources: Sequence[Path], file: Path, *rest: object) -> None:
+    def torn(source: Path, file: Path, *rest: object) -> None:
         file.write_text("age,town,ill,ward\n" + "[20; 59],Lyon,flu,1\n" * 3)
 
     with patch("shoal.data.engines.publishing.copy_to", torn), pytest.raises(shoal.AuditFailed):

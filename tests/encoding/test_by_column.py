@@ -8,7 +8,7 @@ import pytest
 from starlette.datastructures import FormData
 
 import shoal
-from shoal.app.forms import with_input
+from shoal.app.forms import with_answers
 from shoal.encoding.source import (
     Input,
     read_formats,
@@ -140,10 +140,10 @@ def test_the_form_of_the_app_says_what_the_command_line_says() -> None:
             "date_format": "%d.%m.%Y; seen:%d/%m/%Y",
             "header_row": "4",
             "skip_last": "1",
-            "decimal": ".",
+            "decimal": "",
         }
     )
-    assert with_input({}, form)["input"] == {
+    assert with_answers({}, form, "table")["input"] == {
         "missing": {"*": ["?", "97"], "age": ["Unknown", "99"]},
         "date_format": {"*": "%d.%m.%Y", "seen": "%d/%m/%Y"},
         "header_row": 4,

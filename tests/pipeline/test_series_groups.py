@@ -20,7 +20,7 @@ from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.refining import series as exchanging
 from shoal.kernels.refining import series as regrouping
-from shoal.pipeline.series.buckets import NewcomerPlacement, place_people
+from shoal.pipeline.series.buckets import Buckets, NewcomerPlacement
 from shoal.pipeline.series.split import nested_cells
 from shoal.solve.local_search.descent import SearchState
 from shoal.solve.problem import Problem
@@ -177,7 +177,7 @@ def test_a_gap_is_filled_by_whoever_is_near_it() -> None:
     for seed in range(5):
         turn = np.random.default_rng(seed).permutation(14)
         cells = [cell, np.zeros(14, dtype=np.int32)]
-        placed, _ = place_people(value, before, signatures, 5, 3, 6, turn, cells)
+        placed = Buckets(value, list(signatures), 3, 6, turn, cells).place(before, 5)
         assert placed.tolist() == [0] * 6 + [1] * 6 + [-1] * 2
 
 
@@ -195,8 +195,8 @@ def test_whoever_is_placed_is_balanced(seed: int, people: int, values: int, stay
     fits = np.array([v in signatures[s] for v, s in zip(value.tolist(), own, strict=True)])
     before = np.where(fits & (rng.random(people) < staying), own, -1).astype(np.int32)
     cells = [rng.integers(0, 4, people).astype(np.int32), np.zeros(people, dtype=np.int32)]
-    turn = rng.permutation(people)
-    placed, known = place_people(value, before, signatures, values, 2, 4, turn, cells)
+    buckets = Buckets(value, list(signatures), 2, 4, rng.permutation(people), cells)
+    placed, known = buckets.place(before, values), buckets.signatures
     assert known[:3] == signatures
     stays = (before >= 0) & (placed >= 0)
     assert (placed[stays] == before[stays]).all()

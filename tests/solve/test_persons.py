@@ -214,7 +214,7 @@ def test_k_counts_persons_and_records_are_said_no_more(tmp_path: Path) -> None:
 
 
 def release_lines(release: Any) -> list[tuple[str, str]]:
-    from shoal.report.summary import brief_lines
+    from shoal.api.summary import brief_lines
 
     return brief_lines(release)
 

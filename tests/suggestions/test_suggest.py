@@ -520,7 +520,7 @@ def test_each_step_adds_the_column_that_singles_out_most(rows: list[tuple[int, .
     }
     _, steps = greedy_columns(group_by(codes, [], len(rows)), codes, list("abcd"), 4)
     chosen: list[str] = []
-    for name, _ in steps:
+    for name in steps:
         unique = {
             other: group_by(codes, [*chosen, other], len(rows)).singled().unique
             for other in "abcd"

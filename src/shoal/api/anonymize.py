@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 import pyarrow as pa
 
 from shoal.api.release import Release, make_release
-from shoal.data.databases import DatabaseTable, reading_of
+from shoal.data.databases.address import DatabaseTable, reading_of
 from shoal.data.open import Engine, EngineName
 from shoal.encoding.frames import FrameT
 from shoal.pipeline.series.history import History

@@ -23,7 +23,7 @@ from shoal.assess.population import risks_among
 from shoal.assess.risk import THRESHOLD
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.verdict import Audit
-from shoal.data.databases import reading_of
+from shoal.data.databases.address import reading_of
 from shoal.data.open import AnyTable, open_table, table_in_database
 from shoal.encoding.encode import column_problems
 from shoal.encoding.models import Model

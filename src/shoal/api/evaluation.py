@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from shoal.api.summary import evaluation_lines, lines_html
 from shoal.assess import Result
 from shoal.assess.association_rules import AssociationRules, compare_rules
 from shoal.assess.classification import Classification, is_integer, seed_problems
@@ -23,7 +24,6 @@ from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import raise_problems, shown
 from shoal.report.gather import ReportSource
 from shoal.report.page import write_report
-from shoal.report.summary import evaluation_lines, lines_html
 from shoal.settings.settings import Settings
 
 MOST_QUERIES = 1_000_000

@@ -92,7 +92,6 @@ class Mapping:
 
 
 def mapping_of(closed: Closed) -> Mapping:
-    """The mapping of released records."""
     found: dict[str, list[object]] = {"column": [], "value": [], "released": [], "records": []}
     for j, column in enumerate(closed.table.columns):
         texts = column.form.text(closed.of_column(j))
@@ -100,22 +99,15 @@ def mapping_of(closed: Closed) -> Mapping:
         place = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
         key = closed.table.codes[:, j].astype(np.int64) * len(known) + place[closed.groups]
         pairs, rows = np.unique(key, return_inverse=True)
-        counts = np.zeros(pairs.size, dtype=np.int64)
-        np.add.at(counts, rows, 1 if closed.table.counts is None else closed.table.counts)
-        values = [*column.form.labels, None]
-        written = list(known)
-        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            code, text = divmod(pair, len(known))
-            found["column"].append(column.name)
-            found["value"].append(values[code])
-            found["released"].append(written[text])
-            found["records"].append(count)
+        values, written = [*column.form.labels, None], list(known)
+        codes, texts_of = np.divmod(pairs, len(known))
+        found["column"] += [column.name] * pairs.size
+        found["value"] += [values[code] for code in codes]
+        found["released"] += [written[text] for text in texts_of]
+        found["records"] += np.bincount(rows, closed.table.counts).astype(np.int64).tolist()
     folded = frozenset(column.name for column in closed.table.columns if _folds(column.model))
-    kinds = {"column": pa.string(), "value": pa.string(), "released": pa.string()}
-    return Mapping(
-        pa.table({name: pa.array(own, kinds.get(name, pa.int64())) for name, own in found.items()}),
-        folded,
-    )
+    kinds = [pa.string(), pa.string(), pa.string(), pa.int64()]
+    return Mapping(pa.table(found, schema=pa.schema(zip(found, kinds, strict=True))), folded)
 
 
 def _folds(model: Model) -> bool:

@@ -210,9 +210,9 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if how is None and kind is None:
         kind = "suppression"
     if settings.render in SINGLE and kind in ("interval", None):
-        single = _read_single(name, released, input)
-        if single is not None:
-            return single
+        single = read_bounds(released, lambda text: (text, text), input)
+        if single is not None:  # else it was released as text
+            return _Read("number", {name: single[0]}, middle=single[0])
     if isinstance(model, Hierarchy):
         return _read_labels(name, released, model)
     if kind == "subset":
@@ -224,8 +224,7 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if kind == "suppression":
         return _Read(kind, {name: read_values(released, how)}, hidden=released.hidden)
     if kind == "calendar" and (days := read_periods(released)) is not None:
-        columns = dict(zip(bound_names(name), days, strict=True))
-        return _Read(kind, columns, days, middles(*days), released.hidden)
+        return _bounded(name, kind, days, released.hidden)
     texts = released.spread(pa.array(released.texts, pa.large_string()))
     return _Read(str(kind), {name: texts}, hidden=released.hidden)
 
@@ -234,17 +233,7 @@ def _read_two_columns(frame: Frame, name: str, kind: str | None, input: Input) -
     """An interval or order that was released as bounds."""
     ends = [released_column(arrow_column(frame, bound)) for bound in bound_names(name)]
     found = [end.spread(end.values) if kind == "order" else read_values(end, input) for end in ends]
-    columns = dict(zip(bound_names(name), found, strict=True))
-    middle = None if kind == "order" else middles(*found)
-    return _Read(kind or "interval", columns, (found[0], found[1]), middle)
-
-
-def _read_single(name: str, released: ReleasedColumn, input: Input) -> _Read | None:
-    """An interval that was released as a single number or date; None where it was released as text."""
-    bounds = read_bounds(released, lambda text: (text, text), input)
-    if bounds is None:
-        return None
-    return _Read("number", {name: bounds[0]}, middle=bounds[0])
+    return _bounded(name, kind or "interval", (found[0], found[1]))
 
 
 def _read_ranges(
@@ -264,9 +253,15 @@ def _read_ranges(
             f"Column '{name}' holds values that are no intervals of numbers or dates; "
             "give the settings it was released with."
         )
+    return _bounded(name, kind or "interval", bounds, released.hidden)
+
+
+def _bounded(
+    name: str, kind: str, bounds: tuple[pa.Array, pa.Array], hidden: pa.Array | None = None
+) -> _Read:
+    """A column that stands as two; orders have no middle."""
     columns = dict(zip(bound_names(name), bounds, strict=True))
-    middle = None if input is None else middles(*bounds)
-    return _Read(kind or "interval", columns, bounds, middle, released.hidden)
+    return _Read(kind, columns, bounds, None if kind == "order" else middles(*bounds), hidden)
 
 
 def _read_labels(name: str, released: ReleasedColumn, tree: Hierarchy) -> _Read:

@@ -14,13 +14,15 @@ import numpy.typing as npt
 
 from shoal.api.evaluation import Evaluation, evaluate_release
 from shoal.api.mapping import Mapping, mapping_of
+from shoal.api.summary import brief_facts, brief_html
 from shoal.assess.comparison import Comparison, comparison_of
 from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.downcoding import Downcoding, measure_downcoding
 from shoal.assess.risk import Risks, compare_risks
 from shoal.assess.singling_out import KeptColumns
 from shoal.audits.verdict import Examination, Verdict
-from shoal.data.databases import IfExists, stored_place
+from shoal.data.databases.address import stored_place
+from shoal.data.databases.connection import IfExists
 from shoal.encoding.closed import loosened
 from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, FrameT, open_frame
@@ -30,7 +32,6 @@ from shoal.pipeline.run import RunResult, run
 from shoal.progress import Progress, progress_or_bar, silent
 from shoal.report.facts import RunFacts
 from shoal.report.page import write_report
-from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
 from shoal.settings.settings import WMI, Settings, name_of
 from shoal.solve.bounds.certificate import Certificate, Certifier

@@ -15,11 +15,12 @@ from starlette.routing import Route
 
 from shoal.app import forms
 from shoal.app.context import AppContext, changed_response, is_part
-from shoal.app.jobs import TaskFailed
 from shoal.app.projects import OWN_KEY, Project
 from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.words import STEPS
 
 MOST_FIELDS = 20_000  # of a form: a table may have thousands of columns
+NO_FILE = "There was no file, or it was empty; choose one."
 
 
 class FormHandlers:
@@ -53,25 +54,23 @@ class FormHandlers:
         try:
             path = await receive_file(request, folder)
         except UploadRejected as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            return self._home(request, str(error), error.status)
+            return self._home(str(error), error.status)
         except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            return self._home(request, f"The file could not be copied: {error.strerror}.")
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        if path is None:
-            shutil.rmtree(folder, ignore_errors=True)
-            return self._home(request, "There was no file, or it was empty; choose one.")
-        return self._opened(request, self.office.projects.adopt(path))
+            return self._home(f"The file could not be copied: {error.strerror}.")
+        else:
+            if path is None:
+                return self._home(NO_FILE)
+            return self._opened(request, self.office.projects.adopt(path))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
 
     async def open(self, request: Request) -> Response:
         """A file of this machine, read where it lies."""
-        path = Path(forms.text(await _form(request), "path").strip("'\"")).expanduser()
-        if not path.is_absolute() or not path.is_file():
-            said = "There is no such file; give the whole path, like /home/me/people.csv."
-            return self._home(request, said)
+        path = _path_given(await _form(request))
+        if path is None:
+            return self._home(
+                "There is no such file; give the whole path, like /home/me/people.csv."
+            )
         return self._opened(request, self.office.projects.new(path, path.name))
 
     async def sample(self, request: Request) -> Response:
@@ -81,7 +80,7 @@ class FormHandlers:
         project = self.office.projects.new(path, "Sample: US census of 1994", is_sample=True)
         return self._opened(request, project)
 
-    def _home(self, request: Request, problem: str, status: int = 422) -> Response:
+    def _home(self, problem: str, status: int = 422) -> Response:
         found = self.office.projects.all()
         answer = self.office.draw("home.html", status, projects=found, problems=[problem])
         answer.headers["x-problem"] = problem.encode("ascii", "replace").decode("ascii")
@@ -108,8 +107,7 @@ class FormHandlers:
         if project.settings.get("input") != before:
             self._look_again(project)
         back = forms.text(await _form(request), "step")
-        known = [step for step, _ in self.office.templates.globals["words"].STEPS]  # type: ignore[attr-defined]
-        return RedirectResponse(f"/p/{project.id}/{back if back in known else 'table'}", 303)
+        return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
 
     def _look_again(self, project: Project) -> None:
         (project.folder / "look.json").unlink(missing_ok=True)
@@ -135,10 +133,9 @@ class FormHandlers:
         if look is not None:
             new = forms.with_types(project.settings, form, look)
             types = new.get("input", {}).get("types", {})
-            try:
-                await asyncio.to_thread(self.office.jobs.ask, project, "types", types=types)
-            except TaskFailed as error:
-                return self.office.page("table", project, 422, problems=error.problems)
+            problems = await self._problems(project, "types", types=types)
+            if problems:
+                return self.office.page("table", project, 422, problems=problems)
             if project.change(forms.with_types(project.settings, form, look)):
                 self._look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
@@ -155,7 +152,7 @@ class FormHandlers:
         except forms.InvalidEntry as error:
             return self._refused(request, project, "columns", [str(error)])
         if forms.needs_own_key(wanted):
-            problems = await self._key_problems(project)
+            problems = await self._problems(project, "key")
             if problems:
                 return self._refused(request, project, "columns", problems)
         return self._change(
@@ -163,7 +160,6 @@ class FormHandlers:
         )
 
     def _suggested(self, request: Request, project: Project, look: dict[str, Any]) -> Response:
-        """All roles as suggested."""
         pairs = [(f"role-{i}", column["role"]) for i, column in enumerate(look["columns"])]
         project.change(forms.with_roles(project.settings, FormData(pairs), look))
         return RedirectResponse(f"/p/{project.id}/columns", 303)
@@ -171,27 +167,22 @@ class FormHandlers:
     async def key(self, request: Request) -> Response:
         """The key of the pseudonyms: that of a file on this machine, or the project's own."""
         project, form = self.office.project(request), await _form(request)
-        path = Path(forms.text(form, "path").strip("'\"")).expanduser()
-        if "own" in form:
-            path = Path(OWN_KEY)
-            problems = await self._key_problems(project)
-        elif not path.is_absolute() or not path.is_file():  # never shown: it may be a key
+        path = Path(OWN_KEY) if "own" in form else _path_given(form)
+        if path is None:  # what was typed is never shown: it may be a key
             problems = [
                 "There is no such file; give the whole path of the file that holds the key."
             ]
         else:
-            problems = await self._key_problems(project, str(path))
+            given = "" if "own" in form else str(path)
+            problems = await self._problems(project, "key", path=given)
         if problems:
             return self.office.page("columns", project, 422, problems=problems)
         return self._change(request, project, "columns", lambda s: forms.with_key(s, str(path)))
 
-    async def _key_problems(self, project: Project, path: str = "") -> list[str]:
-        """What is wrong with a key; the project's own is made where there is none yet."""
-        try:
-            await asyncio.to_thread(self.office.jobs.ask, project, "key", path=path)
-        except TaskFailed as error:
-            return error.problems
-        return []
+    async def _problems(self, project: Project, task: str, **given: Any) -> list[str]:
+        """What is wrong by a worker's check; that of "key" makes the project's own where there is none yet."""
+        _, problems = await asyncio.to_thread(self.office.ask, project, task, **given)
+        return problems
 
     async def model(self, request: Request) -> Response:
         project, form = self.office.project(request), await _form(request)
@@ -203,41 +194,38 @@ class FormHandlers:
     async def tree(self, request: Request) -> Response:
         """A hierarchy built from the table, or written as an outline."""
         project, form = self.office.project(request), await _form(request)
-        name, target = self._column(request, project), self._new_tree(request, project)
+        name, target = self._new_tree(request, project)
         how = forms.text(form, "how")
-        outline = form.get("outline", "")
-        task = {"outline": str(outline)} if how == "outline" else {"how": how}
-        kind = "write" if how == "outline" else "build"
-        return await self._tree(request, project, name, target, kind, task)
+        if how != "outline":
+            return await self._tree(request, project, name, target, "build", how=how)
+        outline = str(form.get("outline", ""))
+        return await self._tree(request, project, name, target, "write", outline=outline)
 
     async def upload_tree(self, request: Request) -> Response:
         """A hierarchy from a CSV file."""
         project = self.office.project(request)
-        name, target = self._column(request, project), self._new_tree(request, project)
+        name, target = self._new_tree(request, project)
         folder = self.office.projects.incoming()
         try:
             path = await receive_file(request, folder)
             if path is None:
-                said = ["There was no file, or it was empty; choose one."]
-                return self.office.page("generalization", project, 422, problems=said)
+                return self.office.page("generalization", project, 422, problems=[NO_FILE])
             shutil.move(path, project.folder / target)
         except UploadRejected as error:
-            said = [str(error)]
-            return self.office.page("generalization", project, error.status, problems=said)
+            problems, status = [str(error)], error.status
+            return self.office.page("generalization", project, status, problems=problems)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return await self._tree(request, project, name, target, "tree", {})
+        return await self._tree(request, project, name, target, "tree")
 
     async def _tree(
-        self, request: Request, project: Project, name: str, target: str, kind: str, task: Any
+        self, request: Request, project: Project, name: str, target: str, task: str, **given: Any
     ) -> Response:
-        try:
-            found = await asyncio.to_thread(
-                self.office.jobs.ask, project, kind, column=name, target=target, **task
-            )
-            problems = [] if found["fits"] else found["check"].splitlines()
-        except TaskFailed as error:
-            problems = error.problems
+        found, problems = await asyncio.to_thread(
+            self.office.ask, project, task, column=name, target=target, **given
+        )
+        if found and not found["fits"]:
+            problems = found["check"].splitlines()
         if problems:
             (project.folder / target).unlink(missing_ok=True)
             return self.office.page("generalization", project, 422, problems=problems)
@@ -247,8 +235,9 @@ class FormHandlers:
             f"/p/{project.id}/generalization?open={number}#column-{number}", 303
         )
 
-    def _new_tree(self, request: Request, project: Project) -> str:
-        return project.new_tree(request.path_params["number"])
+    def _new_tree(self, request: Request, project: Project) -> tuple[str, str]:
+        """The quasi-identifier that an address numbers, and the name of a new file for its hierarchy."""
+        return self._column(request, project), project.new_tree(request.path_params["number"])
 
     def _column(self, request: Request, project: Project) -> str:
         """The name of the quasi-identifier that an address numbers."""
@@ -285,6 +274,12 @@ class FormHandlers:
         if is_part(request):
             return self.office.draw("part_problems.html", problems=problems)
         return self.office.page(step, project, 422, problems=problems)
+
+
+def _path_given(form: FormData) -> Path | None:
+    """The whole path of a file that was typed, perhaps in quotes; None where there is no such file."""
+    path = Path(forms.text(form, "path").strip("'\"")).expanduser()
+    return path if path.is_absolute() and path.is_file() else None
 
 
 async def _form(request: Request) -> FormData:

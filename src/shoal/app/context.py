@@ -14,16 +14,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
 from shoal.app import forms, words
-from shoal.app.jobs import Jobs
+from shoal.app.jobs import UNFINISHED, Jobs, TaskFailed
 from shoal.app.projects import Project, Projects
 from shoal.progress import stage_in_words
 from shoal.report.formats import make_templates
 
 
-def command_line(table: Path, settings: Path, output: str = "release.csv") -> str:
+def command_line(table: Path, settings: Path) -> str:
     """`shoal anonymize` with a table, its settings and what is written."""
-    parts = ["shoal", "anonymize", str(table), "--settings", str(settings), "--output", output]
-    return shlex.join([*parts, "--report", "report.html"])
+    parts = ["shoal", "anonymize", str(table), "--settings", str(settings)]
+    return shlex.join([*parts, "--output", "release.csv", "--report", "report.html"])
 
 
 HERE = Path(__file__).parent
@@ -32,13 +32,8 @@ HERE = Path(__file__).parent
 def page_templates(path: str) -> Environment:
     """Templates of pages below a path."""
     environment = make_templates(HERE / "templates")
-    environment.globals.update(
-        root=path,
-        words=words,
-        version=__version__,
-        forms=forms,
-        stage_in_words=stage_in_words,
-    )
+    environment.globals.update(root=path, words=words, version=__version__, forms=forms)
+    environment.globals["stage_in_words"] = stage_in_words
     return environment
 
 
@@ -69,6 +64,13 @@ class AppContext:
             raise HTTPException(404, "There is no such run; it may have been deleted.") from None
         return run
 
+    def ask(self, project: Project, task: str, **given: Any) -> tuple[dict[str, Any], list[str]]:
+        """The answer of a project's worker, or sentences that say why there is none."""
+        try:
+            return self.jobs.ask(project, task, **given), []
+        except TaskFailed as error:
+            return {}, error.problems
+
     def draw(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
         return HTMLResponse(self.templates.get_template(template).render(**context), status)
 
@@ -80,7 +82,6 @@ class AppContext:
         )
 
     def state(self, project: Project) -> dict[str, Any]:
-        """What is known of a project."""
         look, settings = project.look, project.settings
         job = self.jobs.looking(project)
         if look is None and job is None:  # a crash came between
@@ -104,13 +105,12 @@ class AppContext:
         for run in found:
             run["job"] = self.jobs.running(project, run["number"])
             if run["status"] == "running" and run["job"] is None:
-                current = project.runs()  # it may have ended while this list was made
-                now = next((r for r in current if r["number"] == run["number"]), run)
-                run.update(now)
+                # It may have ended while this list was made.
+                run.update(project.run(run["number"]))
                 if run["status"] == "running":
                     run["status"] = "ended"
             if run.get("excel") == "writing" and run["job"] is None:
-                run["excel"] = "The Excel file was not finished; run again to have it."
+                run["excel"] = UNFINISHED
         return found
 
 

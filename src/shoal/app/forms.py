@@ -38,7 +38,6 @@ class InvalidEntry(Exception):
 
 
 def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
-    """The role of each column."""
     given = settings.get("columns", {})
     found = {}
     for name in columns:
@@ -74,12 +73,8 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         columns.update(pseudonyms=replaced, key_file=key_file)
     columns["others"] = "drop" if "drop" in roles.values() else "refuse"
     if "roles" in form:  # the whole form, with its boxes
-        allowed = {
-            name: columns["allow"][name]
-            for name in _numbered(form, "allow", names)
-            if name in columns.get("allow", {})
-        }
-        columns.pop("allow", None)
+        before, kept = columns.pop("allow", {}), _numbered(form, "allow", names)
+        allowed = {name: before[name] for name in kept if name in before}
         if allowed:
             columns["allow"] = allowed
     coarse = _coarsened(settings, form, look, roles)
@@ -223,7 +218,6 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
 
 
 def _option(key: str, kind: str, form: FormData) -> Any:
-    """An option of a model."""
     given = text(form, key)
     if key == "finest" and kind != "calendar":
         return whole(given, "The finest level", 0 if kind == "hierarchy" else 1)
@@ -376,12 +370,12 @@ def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         name, kind = column["name"], text(form, f"type-{number}")
         if kind in words.TYPES:
             types[name] = kind
-        entry = new.get("quasi_identifiers", {}).get(name)
-        if entry is not None and types.get(name) != before.get(name):
+        if types.get(name) == before.get(name):
+            continue
+        if (entry := new.get("quasi_identifiers", {}).get(name)) is not None:
             kept = {key: value for key, value in entry.items() if key == "weight"}
             new["quasi_identifiers"][name] = kept
-        if types.get(name) != before.get(name):
-            new.get("columns", {}).get("coarsen", {}).pop(name, None)
+        new.get("columns", {}).get("coarsen", {}).pop(name, None)
     if types:
         given["types"] = types
     if given:

@@ -115,6 +115,7 @@ class Worker:
                     stream.close()
 
 
+UNFINISHED = "The Excel file was not finished; run again to have it."
 MOST_DESKS = 2  # tables that are kept open for questions
 
 
@@ -156,8 +157,13 @@ class Job:
             else f"at most about {time_in_words(most)} left"
         )
 
+    def end(self) -> None:
+        """End its process if it is under way."""
+        if self.status == "running" and self.worker is not None:
+            self.is_cancelled = True
+            self.worker.end()
+
     def hear(self, message: dict[str, Any]) -> None:
-        """Take note of what a worker says."""
         if message["event"] == "ready":
             self.is_ready = True
             return
@@ -168,7 +174,6 @@ class Job:
 
 
 def time_in_words(seconds: float) -> str:
-    """A time, rounded."""
     if seconds < 1:
         return "1 s"
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
@@ -276,9 +281,7 @@ class Jobs:
     def _note_failure(self, project: Project, job: Job, error: TaskFailed) -> None:
         """Keep why a run failed; a release that was ready by then stays one."""
         if job.is_ready:
-            project.note_run(
-                job.run, excel="The Excel file was not finished; run again to have it."
-            )
+            project.note_run(job.run, excel=UNFINISHED)
         else:
             status = "ended" if isinstance(error, WorkerEnded) else "failed"
             why = {"problems": error.problems, "refusals": error.refusals}
@@ -306,21 +309,17 @@ class Jobs:
     def forget(self, project: Project) -> None:
         """End everything about a project."""
         with self._lock:
-            for job in [job for (owner, _), job in self._runs.items() if owner == project.id]:
-                if job.status == "running" and job.worker is not None:
-                    job.is_cancelled = True
-                    job.worker.end()
+            for (owner, _), job in self._runs.items():
+                if owner == project.id:
+                    job.end()
             desk = self._desks.pop(project.id, None)
             self._looks.pop(project.id, None)
         if desk is not None:
             desk.end()
 
     def close(self) -> None:
-        """End all processes."""
         with self._lock:
             for worker in self._desks.values():
                 worker.end()
             for job in self._runs.values():
-                if job.worker is not None and job.status == "running":
-                    job.is_cancelled = True
-                    job.worker.end()
+                job.end()

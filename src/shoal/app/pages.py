@@ -18,7 +18,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.context import AppContext, changed_response, command_line
+from shoal.app.context import AppContext, changed_response, command_line, is_part
 from shoal.app.jobs import TaskFailed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
@@ -93,11 +93,8 @@ class Pages:
     def rows(self, request: Request) -> Response:
         """The first rows of the table: the only place that shows records."""
         project = self.office.project(request)
-        try:
-            found, problems = self.office.jobs.ask(project, "rows"), []
-        except TaskFailed as error:
-            found, problems = {}, error.problems
-        if request.headers.get("hx-request") == "true":
+        found, problems = self.office.ask(project, "rows")
+        if is_part(request):
             return self.office.draw("part_rows.html", rows=found, problems=problems)
         return self.office.page("table", project, rows=found, row_problems=problems)
 
@@ -105,11 +102,7 @@ class Pages:
         """How many records the chosen columns single out."""
         project = self.office.project(request)
         chosen = list(project.settings.get("quasi_identifiers", {}))
-        try:
-            found = self.office.jobs.ask(project, "single", columns=chosen)
-            problems: list[str] = []
-        except TaskFailed as error:
-            found, problems = {}, error.problems
+        found, problems = self.office.ask(project, "single", columns=chosen)
         return self.office.draw("part_single.html", single=found, problems=problems)
 
     def key(self, request: Request) -> Response:
@@ -152,14 +145,11 @@ class Pages:
         look, number = project.look, request.path_params["number"]
         column = look["columns"][number]["name"] if look and number < len(look["columns"]) else ""
         entry = project.settings.get("quasi_identifiers", {}).get(column, {})
-        found: dict[str, Any] | None = None
+        found: dict[str, Any] = {}
         problems: list[str] = []
-        try:
-            if "hierarchy" in entry:
-                tree = entry["hierarchy"]
-                found = self.office.jobs.ask(project, "tree", column=column, target=tree)
-        except TaskFailed as error:
-            problems = error.problems
+        if "hierarchy" in entry:
+            where = {"column": column, "target": entry["hierarchy"]}
+            found, problems = self.office.ask(project, "tree", **where)
         context = {"tree": found, "number": number, "problems": problems, "entry": entry}
         return self.office.draw("part_tree.html", project=project, column=column, **context)
 
@@ -253,8 +243,7 @@ class RunPages:
         project = self.office.project(request)
         number = self.office.run(request, project)
         form = await request.form(max_files=0)
-        run = next((own for own in project.runs() if own["number"] == number), {})
-        refusals = run.get("refusals", [])
+        refusals = project.run(number).get("refusals", [])
         try:
             project.change(forms.with_allowed(project.settings, refusals, form.get("typed")))
         except forms.InvalidEntry as error:
@@ -291,12 +280,11 @@ class RunPages:
             return {"status": "over"}
         number = step_of(job.stage)
         step = f"Step {number} of {len(STEP_WORDS)}: " if number else ""
-        share = job.done / job.total if job.total > 1 else None
         rows = f"{job.records:,} records. " if job.records else ""
         so_far = f"{job.elapsed:.0f} s so far{', ' + job.left if job.left else ''}"
         return {
             "status": "running",
             "text": f"{step}{stage_in_words(job.stage)}. {rows}{so_far}.",
             "stage": job.stage,
-            "share": share,
+            "share": job.done / job.total if job.total > 1 else None,
         }

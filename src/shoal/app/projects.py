@@ -18,12 +18,10 @@ from shoal.atomic import create_private, make_private_folder
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:
-    """The content of a TOML file."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def toml_text(content: Mapping[str, Any]) -> str:
-    """Content as TOML."""
     import tomli_w
 
     return tomli_w.dumps(content)
@@ -65,10 +63,7 @@ _UNSAFE = re.compile(r"[^\w.\- ]")
 FORMATS = {
     "csv": ("release.csv", "text/csv; charset=utf-8"),
     "parquet": ("release.parquet", "application/vnd.apache.parquet"),
-    "xlsx": (
-        "release.xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ),
+    "xlsx": ("release.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     "toml": ("release.toml", "application/toml; charset=utf-8"),
     "report": ("report.html", "text/html; charset=utf-8"),
 }
@@ -188,6 +183,10 @@ class Project:
                 found.append({**facts, "number": folder.name, "settings": settings})
         return sorted(found, key=lambda run: -int(run["number"]))
 
+    def run(self, number: str) -> dict[str, Any]:
+        """One run as `runs` lists it, empty where there is none."""
+        return next((run for run in self.runs() if run["number"] == number), {})
+
     def file_of(self, run: str, format: str) -> tuple[Path, str] | None:
         """A file of a run and its media type, None where there is none."""
         if format not in FORMATS:
@@ -255,7 +254,7 @@ class Projects:
         folder = project.folder / "upload"
         upload.parent.replace(folder)
         facts = {**project.facts, "table": str(folder / upload.name)}
-        write_text_file(project.folder / "project.toml", toml_text(facts))
+        write_toml_file(project.folder / "project.toml", facts)
         return project
 
 

@@ -106,9 +106,8 @@ class Gate:
         site = headers.get("sec-fetch-site", "none")
         if scope["path"] == "/open" and headers.get("sec-fetch-dest") == "document":
             site = "none"  # a file leads there, and only the token counts
-        if origin not in (None, own) or (origin is None and scope["method"] not in SAFE):
-            return _said(403, "This request comes from another page and was refused.")
-        if site not in ("none", "same-origin"):
+        is_foreign = origin not in (None, own) or (origin is None and scope["method"] not in SAFE)
+        if is_foreign or site not in ("none", "same-origin"):
             return _said(403, "This request comes from another page and was refused.")
         if scope["path"] == "/open":
             return None

@@ -115,7 +115,6 @@ def default_folder() -> Path:
 
 
 def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve until stopped."""
     root = (folder or default_folder()).absolute()
     listening = _listening(port)
     host = f"{ADDRESS}:{listening.getsockname()[1]}"

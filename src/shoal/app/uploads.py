@@ -87,18 +87,11 @@ class _Parts:
     def on_end(self) -> None:
         self.is_whole = True
 
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
 
 async def receive_file(request: Request, folder: Path) -> Path | None:
     """Write the file of a form to a folder; None where there is none or it is empty.
 
-    Raises
-    ------
-    NotTaken
-        Where the form is broken, cut off or too large.
+    `UploadRejected` says that the form is broken, cut off or too large.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
@@ -112,7 +105,7 @@ async def receive_file(request: Request, folder: Path) -> Path | None:
     except FormParserError:  # its text may show what was sent
         raise _broken() from None
     finally:
-        parts.close()
+        parts.on_part_end()  # which may be cut off
     if not parts.is_whole:
         raise _broken()
     return parts.path if parts.path is not None and parts.size else None

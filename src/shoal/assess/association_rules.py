@@ -64,10 +64,7 @@ def compare_rules(
 ) -> AssociationRules:
     """Mine rules of two or three items, of two only from more than 15 columns, from table and release.
 
-    Parameters
-    ----------
-    support, confidence
-        The least share of records with all items of a rule, and among those with its first items.
+    `support` is the least share of records with all items of a rule, `confidence` that among those with its first ones.
     """
     raise_problems(
         f"The '{name}' parameter must be a share above 0 and up to 1."

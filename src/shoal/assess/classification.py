@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.assess import Result
-from shoal.assess.comparison import Comparison, read_comparison
-from shoal.encoding.encode import Column
+from shoal.assess.comparison import read_comparison
+from shoal.encoding.encode import Column, column_problems
 from shoal.encoding.forms import Floats, Ints, RangeForm
 from shoal.encoding.frames import Frame, arrow_column, open_frame
-from shoal.errors import InputError, listed, near_miss, raise_problems, shown
+from shoal.errors import InputError, raise_problems, shown
 from shoal.settings.settings import Settings
 
 MOST_CLASSES = 50
@@ -68,20 +68,10 @@ def compare_classifiers(
 ) -> Classification:
     """Train on a release of a table and on the table itself, test both on hold-out records.
 
-    Parameters
-    ----------
-    table, release
-        The original records that were released, and their release; in any order.
-    holdout
-        Original records that are not in the table: testing on those that were learned from proves nothing.
-    settings
-        The roles and models of the columns.
-    target
-        A column that is released unchanged. Records without a value in it are left out.
-    model
-        A scikit-learn classifier; by default gradient boosting of decision trees.
-    seed
-        Makes the default model's chance repeatable.
+    Records of table and release may be in any order. Those of the hold-out are not in the table: testing on records
+    that were learned from proves nothing. `target` is a column that is released unchanged; records without a value in
+    it are left out. `model` is a scikit-learn classifier, by default gradient boosting of decision trees, whose chance
+    `seed` makes repeatable.
     """
     raise_problems(_problems(table, holdout, settings, target))
     known = read_comparison(
@@ -94,14 +84,14 @@ def compare_classifiers(
     is_table = np.arange(known.table.records) < table.shape[0]
     learned, tested = has_answer & is_table, has_answer & ~is_table
     kept = known.released[target] < len(answers.values)
-    y, y_released, truth = (
-        answers.codes[learned],
-        known.released[target][kept],
-        answers.codes[tested],
-    )
+    y, truth = answers.codes[learned], answers.codes[tested]
+    y_released = known.released[target][kept]
     raise_problems(_class_problems(target, len(answers.values), y, y_released, truth))
-    originals = _features_of_originals(known)
-    released = _features_of_groups(known)[known.groups[kept]]
+    columns, codes = list(enumerate(known.table.columns)), known.table.codes
+    # An original value has the features of the closure that holds just that value.
+    originals = np.hstack([features(c, c.form.alone)[codes[:, j]] for j, c in columns])
+    of_groups = np.hstack([features(c, known.of_column(j)) for j, c in columns])
+    released = of_groups[known.groups[kept]]
     return Classification(
         target=target,
         trained=int(y_released.size),
@@ -115,12 +105,7 @@ def compare_classifiers(
 def _problems(table: Frame, holdout: Frame, settings: Settings, target: str) -> list[str]:
     found = prediction_problems(settings, target)
     for what, frame in (("table", table), ("hold-out", holdout)):
-        found += [
-            f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
-            f"Columns: {listed(frame.columns)}."
-            for name in (*settings.quasi_identifiers, target)
-            if name not in frame.columns
-        ]
+        found += column_problems(frame.columns, (*settings.quasi_identifiers, target), what)
         if not frame.shape[0]:
             found.append(f"The {what} has no records; give at least one.")
     return found
@@ -190,17 +175,6 @@ def _accuracy(model: Any, seed: int, x: Floats, y: Ints, test: Floats, truth: In
     # On busy cores boosting by several threads was seen to take 50 times as long as by one.
     with threadpool_limits(limits=1, user_api="openmp"):
         return float(np.mean(learner.fit(x, y).predict(test) == truth))
-
-
-def _features_of_groups(comparison: Comparison) -> Floats:
-    columns = enumerate(comparison.table.columns)
-    return np.hstack([features(column, comparison.of_column(j)) for j, column in columns])
-
-
-def _features_of_originals(comparison: Comparison) -> Floats:
-    """Features of original records: those of the closures that hold just their values."""
-    codes, columns = comparison.table.codes, comparison.table.columns
-    return np.hstack([features(c, c.form.alone)[codes[:, j]] for j, c in enumerate(columns)])
 
 
 def features(column: Column, closures: Ints) -> Floats:

@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.audits.verdict import refuse_identifiers
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Column, Sensitive, Table, distinct_rows, encode, value_key
+from shoal.encoding.encode import (
+    Column,
+    Sensitive,
+    Table,
+    column_problems,
+    distinct_rows,
+    encode,
+    value_key,
+)
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, Records, SetForm
-from shoal.encoding.frames import Frame, arrow_column
-from shoal.encoding.models.base import labels_of
-from shoal.encoding.render import bound_names, read_closures
-from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.encoding.frames import Frame
+from shoal.encoding.render import bound_names, read_closures, texts_by_record
+from shoal.errors import InputError, added_to, raise_problems
 from shoal.settings.settings import Settings
 
 
@@ -63,11 +68,11 @@ def _reads_the_same(form: Form, text: str | None) -> bool:
 def _printed(column: Column, release: Frame) -> PrintedColumn:
     name, form = column.name, column.form
     if name in release.columns:
-        place, texts = _coded(release, name)
+        place, texts = texts_by_record(release, name)
         used, number = np.unique(place, return_inverse=True)
         return PrintedColumn(tuple(texts[i] for i in used), number.astype(np.int32))
     assert isinstance(form, RangeForm)
-    (low, lows), (high, highs) = (_coded(release, bound) for bound in bound_names(name))
+    (low, lows), (high, highs) = (texts_by_record(release, own) for own in bound_names(name))
     rows = distinct_rows(np.stack([low, high], axis=1))
     ends = [(lows[low[i]], highs[high[i]]) for i in rows.first]
     return PrintedColumn(tuple(_text_of(form, a, b) for a, b in ends), rows.place)
@@ -83,14 +88,6 @@ def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
     return STAR if low is None or high is None else form.joined(low, high)
 
 
-def _coded(release: Frame, name: str) -> tuple[Ints, list[str | None]]:
-    """Each record's place in a list of texts, whose last is None."""
-    array = arrow_column(release, name)
-    values: pa.Array = pc.unique(array.drop_null())
-    place = pc.fill_null(pc.index_in(array, value_set=values), len(values))
-    return np.asarray(place, dtype=np.int32), [*labels_of(values), None]
-
-
 @dataclass(frozen=True)
 class Comparison:
     """An encoded table and a release of it, whose records may be in another order."""
@@ -102,9 +99,8 @@ class Comparison:
     k: int
     sensitive: tuple[str, ...]
     homogeneous: bool = True  # whether records of the release read the same in groups
-    printed: Mapping[int, PrintedColumn] = field(
-        default_factory=dict
-    )  # where closures do not read like it
+    # What is printed where closures do not read like it.
+    printed: Mapping[int, PrintedColumn] = field(default_factory=dict)
     counts: Records | None = None  # released records of each row; None if each row is a record
     # Of the records, the same before and after, where they are counted.
     persons: Records | None = None
@@ -150,19 +146,12 @@ def comparison_of(closed: Closed, settings: Settings, persons: Records | None = 
 
 
 def read_comparison(
-    table: Frame,
-    release: Frame,
-    settings: Settings,
-    others: Sequence[str] = (),
+    table: Frame, release: Frame, settings: Settings, others: Sequence[str] = ()
 ) -> Comparison:
     """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
 
-    Raises
-    ------
-    InputError
-        Where columns are missing, or the release holds what no record of the table can become.
-    AuditFailed
-        If an identifier is in the release, which no risk of its groups would tell.
+    Raises `InputError` where columns are missing, or the release holds what no record of the table can become, and
+    `AuditFailed` if an identifier is in the release, which no risk of its groups would tell.
     """
     refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
@@ -176,18 +165,12 @@ def read_comparison(
         )
     released: dict[str, Ints] = {}
     for name in unchanged:
-        try:
-            released[name] = _released_codes(
-                name, encoded.sensitive[name], release, settings.reading.missing_in(name)
-            )
-        except InputError as error:
-            problems.extend(error.problems)
-    try:
+        with added_to(problems):
+            missing = settings.reading.missing_in(name)
+            released[name] = _released_codes(name, encoded.sensitive[name], release, missing)
+    with added_to(problems):
         groups, closures = read_closures(encoded.columns, release)
-    except InputError as error:
-        problems.extend(error.problems)
     raise_problems(problems)
-    printed = columns_printed_otherwise(encoded.columns, release)
     found = Comparison(
         table=encoded,
         groups=groups,
@@ -196,7 +179,7 @@ def read_comparison(
         k=settings.k,
         sensitive=settings.sensitive,
         homogeneous=settings.method.homogeneous,
-        printed=printed,
+        printed=columns_printed_otherwise(encoded.columns, release),
     )
     raise_problems(_misfits(found))
     return found
@@ -222,14 +205,10 @@ def _missing(
     table: Frame, release: Frame, settings: Settings, unchanged: Sequence[str]
 ) -> list[str]:
     """Sentences for every column that is not where it is needed."""
-    found = [
-        f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
-        f"Columns: {listed(frame.columns)}."
-        for what, frame in (("table", table), ("release", release))
-        for name in (*settings.quasi_identifiers, *unchanged)
-        if name not in frame.columns
-        and not (frame is release and set(bound_names(name)) <= set(frame.columns))
-    ]
+    wanted = [*settings.quasi_identifiers, *unchanged]
+    released = [name for name in wanted if not set(bound_names(name)) <= set(release.columns)]
+    found = column_problems(table.columns, wanted)
+    found += column_problems(release.columns, released, "release")
     empty = [what for what, frame in (("table", table), ("release", release)) if not frame.shape[0]]
     return found + [f"The {what} has no records; give at least one." for what in empty]
 
@@ -238,13 +217,11 @@ def _released_codes(
     name: str, column: Sensitive, release: Frame, missing: Sequence[str] = ()
 ) -> Ints:
     """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
-    array = arrow_column(release, name)
-    values = pc.unique(array.drop_null())
+    place, labels = texts_by_record(release, name)
     known = {value_key(label): code for code, label in enumerate(column.labels)}
-    texts = ["" if label in missing else value_key(label) for label in labels_of(values)]
+    texts = ["" if not label or label in missing else value_key(label) for label in labels]
     null = len(column.values) if column.has_null else -1
-    code_of = np.array([known.get(text, -1 if text else null) for text in texts] + [null])
-    place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), len(values)))
+    code_of = np.array([known.get(text, -1 if text else null) for text in texts])
     unknown = np.count_nonzero(code_of[np.unique(place)] < 0)
     if unknown:
         raise InputError(
@@ -257,10 +234,7 @@ def _released_codes(
 def pair_records(comparison: Comparison) -> Closed:
     """Give every released record to an original one with the same sensitive values; the others are left out.
 
-    Raises
-    ------
-    InputError
-        Where the release has more records of the same sensitive values than the table.
+    Raises `InputError` where the release has more records of the same sensitive values than the table.
     """
     secrets = {name: comparison.table.sensitive[name] for name in comparison.sensitive}
     table = replace(comparison.table, sensitive=secrets)

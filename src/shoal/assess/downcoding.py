@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.assess import Result
+from shoal.audits.persons import maximum_matching
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm, TreeForm
 
@@ -180,15 +181,6 @@ def can_differ(fitting: Sequence[Sequence[int]]) -> bool:
     >>> can_differ([[0, 1], [0]]), can_differ([[0], [0]])
     (True, False)
     """
-    holder: dict[int, int] = {}
-
-    def place(statement: int, seen: set[int]) -> bool:
-        for record in fitting[statement]:
-            if record not in seen:
-                seen.add(record)
-                if record not in holder or place(holder[record], seen):
-                    holder[record] = statement
-                    return True
-        return False
-
-    return all(place(statement, set()) for statement in range(len(fitting)))
+    pairs = [(number, record) for number, records in enumerate(fitting) for record in records]
+    statements, records = [number for number, _ in pairs], [record for _, record in pairs]
+    return maximum_matching(statements, records) == len(fitting)

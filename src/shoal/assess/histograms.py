@@ -110,24 +110,28 @@ def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
     there = values.take(present)
     known: Numbers = counts[present].astype(np.float64)
     ordered = is_ordered(values.type)
-    if ordered and present.size > MOST_BINS:
+    if not ordered:
+        bins = _by_frequency(released_labels(there), known)
+    elif present.size > MOST_BINS:
         scale = scale_of(there)
         cuts = scale.round(0, present.size - 1)
-        labels = _labels(cuts, scale)
-        totals: Numbers = np.bincount(scale.places(cuts), weights=known, minlength=len(labels))
+        totals = np.bincount(scale.places(cuts), weights=known, minlength=len(cuts) + 1)
+        labels = [scale.label(left, right) for left, right in pairwise([None, *cuts, None])]
+        bins = [(label, n) for label, n in zip(labels, totals.tolist(), strict=True) if n]
     else:
-        labels, totals = list(released_labels(there)), known
-        if not ordered:
-            order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
-            labels, totals = [labels[i] for i in order], totals[order]
-            if len(labels) > MOST_BINS:
-                rest = totals[MOST_BINS - 1 :].sum()
-                labels = [*labels[: MOST_BINS - 1], OTHER]
-                totals = np.append(totals[: MOST_BINS - 1], rest)
+        bins = list(zip(released_labels(there), known.tolist(), strict=True))
     missing = counts[len(values) :].sum()
-    bins = [(label, float(n)) for label, n in zip(labels, totals, strict=True) if n]
     bins += [(MISSING, float(missing))] if missing else []
     return Histogram(name, ordered, True, *_columns(bins, ()))
+
+
+def _by_frequency(labels: Sequence[str], totals: Numbers) -> list[tuple[str, float]]:
+    """Bins of single values, most frequent first, with the last of too many in one."""
+    order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
+    bins = [(labels[i], float(totals[i])) for i in order]
+    if len(bins) > MOST_BINS:
+        bins[MOST_BINS - 1 :] = [(OTHER, sum(n for _, n in bins[MOST_BINS - 1 :]))]
+    return bins
 
 
 def _columns(
@@ -135,11 +139,6 @@ def _columns(
 ) -> tuple[tuple[str, ...], tuple[int, ...], tuple[float, ...]]:
     labels, after = [label for label, _ in bins], [n for _, n in bins]
     return tuple(labels), tuple(round(n) for n in before), tuple(after)
-
-
-def _labels(cuts: Sequence[BinEdge], scale: Scale) -> list[str]:
-    """The names of all bins between cuts."""
-    return [scale.label(a, b) for a, b in pairwise([None, *cuts, None])]
 
 
 def _draw_ranges(
@@ -248,9 +247,8 @@ class _Line:
         at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
         touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
         if self.by_value:
-            return self._told(
-                touched, spread_shares(touched, (totals > 0).astype(np.float64).tolist())
-            )
+            weights = (totals > 0).astype(np.float64).tolist()
+            return self._told(touched, spread_shares(touched, weights))
         wide = self.is_range & (first < last)
         low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
         if self.scale.is_whole(np.unique(self.closures[:, wide])):
@@ -297,11 +295,7 @@ def _draw_values(
 def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Histogram:
     """What the release reads, most frequent first: all that may be told where originals may not be counted."""
     texts = [MISSING if text is None else text for text in released]
-    order = sorted(range(len(texts)), key=lambda i: (-sizes[i], texts[i]))
-    bins = [(texts[i], float(sizes[i])) for i in order]
-    if len(bins) > MOST_BINS:
-        bins[MOST_BINS - 1 :] = [(OTHER, sum(n for _, n in bins[MOST_BINS - 1 :]))]
-    return Histogram(name, False, False, *_columns(bins, ()))
+    return Histogram(name, False, False, *_columns(_by_frequency(texts, sizes), ()))
 
 
 def _shown(

@@ -101,13 +101,12 @@ class PopulationRisks(Result):
 def estimated_risk(sizes: Floats, people: int) -> PopulationRisk:
     """The risk of groups of a sample, given the number of people it was drawn from."""
     risk = expected_risk(sizes, float(sizes.sum()) / people)
-    counts = sizes.astype(np.int64)
     return PopulationRisk(
         people=people,
         smallest=None,
         highest=float(risk.max()),
         average=float(sizes @ risk / sizes.sum()),
-        uniqueness=estimate_uniqueness(counts, people),
+        uniqueness=estimate_uniqueness(sizes.astype(np.int64), people),
     )
 
 
@@ -264,13 +263,12 @@ def _snb(size: Counts, groups: Counts, sampled: float) -> float | None:
 
     def shape_of(b: float) -> float:
         """The shape with which ones and twos stand in the sample's ratio; more shape, more twos."""
-        return math.exp(
-            _root(
-                lambda log: _ratio(seen(math.exp(log), b)) - twos / ones,
-                math.log(1e-9),
-                math.log(1e6),
-            )
-        )
+
+        def surplus(log: float) -> float:
+            one, two = seen(math.exp(log), b)
+            return (two / one if one > 0 else math.inf) - twos / ones
+
+        return math.exp(_root(surplus, math.log(1e-9), math.log(1e6)))
 
     def excess(b: float) -> float:
         return total * seen(shape_of(b), b)[0] - ones
@@ -284,11 +282,6 @@ def _snb(size: Counts, groups: Counts, sampled: float) -> float | None:
     sign = 1.0 if values[change[0]] < 0 else -1.0
     b = _root(lambda x: sign * excess(x), float(low), float(high))
     return float(total * b ** shape_of(b))
-
-
-def _ratio(seen: tuple[float, float]) -> float:
-    one, two = seen
-    return two / one if one > 0 else math.inf
 
 
 def _shlosser(size: Floats, groups: Counts, p: float) -> float:

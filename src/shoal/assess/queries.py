@@ -18,6 +18,7 @@ from shoal.assess import Result
 from shoal.assess.comparison import Comparison
 from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
+from shoal.encoding.models.base import is_numeric
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.kernels.assess import add_answers, add_exactly
 
@@ -85,24 +86,21 @@ class Workload:
 def compare_answers(
     comparison: Comparison, number: int = 1000, *, seed: int = 0, sum_column: str | None = None
 ) -> Queries:
-    """Answer random workloads of so many queries each from table and release.
+    """Answer random workloads of so many queries each from table and release; `seed` makes chance repeatable.
 
-    Parameters
-    ----------
-    number
-        Queries in each workload.
-    seed
-        Makes chance repeatable.
-    sum_column
-        The numbers that SUM queries add up: an interval quasi-identifier or a sensitive column; by default
-        the first that there is.
+    SUM queries add up `sum_column`: an interval quasi-identifier or a sensitive column of numbers, by default the
+    first that there is.
     """
     summed = _sum_column(comparison, sum_column)
     names = comparison.table.names
     others = [name for name in names if name != summed]
+    sums = None
+    if summed and others:
+        amounts = amounts_of(comparison, summed)
+        sums = _errors("sum", comparison, others, *amounts, number, seed)
     return Queries(
         count=count_errors(comparison, names, number, seed=seed),
-        sum=_sum_errors(comparison, others, summed, number, seed) if summed and others else None,
+        sum=sums,
         sum_column=summed if others else None,
         by_column=tuple(count_errors(comparison, [name], number, seed=seed) for name in names),
     )
@@ -120,13 +118,6 @@ def count_errors(
     )
     records = _times(np.ones(comparison.table.rows), comparison.table.counts)
     return _errors("count", comparison, columns, records, comparison.sizes, number, seed)
-
-
-def _sum_errors(
-    comparison: Comparison, columns: Sequence[str], summed: str, number: int, seed: int
-) -> Errors:
-    amounts = amounts_of(comparison, summed)
-    return _errors("sum", comparison, columns, *amounts, number, seed)
 
 
 def _errors(
@@ -257,8 +248,8 @@ def _draw(form: Form, number: int, rng: np.random.Generator) -> Ints:
 
 def _sum_column(comparison: Comparison, name: str | None) -> str | None:
     """The column to sum, the first possible one where none is named."""
-    ranges = [c.name for c in comparison.table.columns if _is_number(_values(c.form))]
-    unchanged = [n for n, c in comparison.table.sensitive.items() if _is_number(c.values)]
+    ranges = [c.name for c in comparison.table.columns if _has_numbers(c.form)]
+    unchanged = [n for n, c in comparison.table.sensitive.items() if is_numeric(c.values.type)]
     possible = [*ranges, *unchanged]
     if name is None:
         return possible[0] if possible else None
@@ -280,15 +271,8 @@ def _total(place: Ints, amounts: Floats, size: int) -> Floats:
     return np.bincount(place, weights=amounts, minlength=size).astype(np.float64)
 
 
-def _values(form: Form) -> pa.Array | None:
-    return form.values if isinstance(form, RangeForm) and form.has_scale else None
-
-
-def _is_number(values: pa.Array | None) -> bool:
-    if values is None:
-        return False
-    t, kind = pa.types, values.type
-    return bool(t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind))
+def _has_numbers(form: Form) -> bool:
+    return isinstance(form, RangeForm) and form.has_scale and is_numeric(form.values.type)
 
 
 def _floats(values: pa.Array) -> Floats:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal.assess import Result
 from shoal.assess.comparison import Comparison
-from shoal.encoding.forms import Floats, Ints, Records
+from shoal.encoding.forms import Ints, Records
 from shoal.errors import InputError
 from shoal.kernels.assess import weigh_compatible
 from shoal.solve.measures import compile_measure
@@ -192,7 +192,7 @@ def risk_of_groups(
     `counts` are the records of each row, one if they are not given. Where `persons` are known, a record hides among
     the persons of its group, not among its records.
     """
-    sizes = _whole(np.bincount(groups, counts))
+    sizes = np.bincount(groups, counts).astype(np.int64)  # sums by weight are floats
     hidden = sizes
     if persons is not None:
         width = int(persons.max()) + 1
@@ -211,7 +211,7 @@ def _candidates(comparison: Comparison) -> Numbers:
     points, place = comparison.points
     arrays = compile_measure("suppressed", table.columns).arrays
     sizes = comparison.sizes.astype(np.int64)
-    weights = _whole(table.count(place))
+    weights = table.count(place).astype(np.int64)
     inside, _ = weigh_compatible(arrays, comparison.closures, sizes, points, weights)
     return np.asarray(inside)
 
@@ -219,14 +219,12 @@ def _candidates(comparison: Comparison) -> Numbers:
 def _summarize(hidden: Numbers, records: Numbers) -> GroupSizes:
     """Summarize groups in each of which `records` hide among `hidden`."""
     place = np.searchsorted(EDGES, hidden, side="right") - 1
+    groups = np.bincount(place, minlength=len(EDGES)).tolist()
+    last = (*(edge - 1 for edge in EDGES[1:]), None)
     bins = [
-        SizeBin(
-            low, low_of_next - 1 if low_of_next else None, int(n), int(records[place == i].sum())
-        )
-        for i, (low, low_of_next, n) in enumerate(
-            zip(EDGES, (*EDGES[1:], None), np.bincount(place, minlength=len(EDGES)), strict=True)
-        )
-        if n
+        SizeBin(low, high, number, int(records[place == i].sum()))
+        for i, (low, high, number) in enumerate(zip(EDGES, last, groups, strict=True))
+        if number
     ]
     return GroupSizes(
         records=int(records.sum()),
@@ -254,23 +252,14 @@ def _reidentify(hidden: Numbers, records: Numbers, threshold: float) -> Reidenti
     )
 
 
-def _whole(counts: Numbers) -> Numbers:
-    """Counts as whole numbers, which sums by weight are not."""
-    return counts.astype(np.int64)
-
-
 def _disclose(
-    name: str,
-    groups: Ints,
-    sizes: Numbers,
-    codes: Ints,
-    number: int,
-    counts: Records | None,
+    name: str, groups: Ints, sizes: Numbers, codes: Ints, number: int, counts: Records | None
 ) -> AttributeDisclosure:
     pairs, place = np.unique(groups.astype(np.int64) * number + codes, return_inverse=True)
     group, value = np.divmod(pairs, number)
     records = sizes.sum()
     overall = np.bincount(codes, counts, number) / records
+    present = overall[overall > 0]
     share = np.bincount(place.reshape(-1), counts) / sizes[group]
     first = np.flatnonzero(np.diff(group, prepend=-1))  # pairs come group by group
     entropy = np.add.reduceat(-share * np.log2(share), first) + 0.0
@@ -281,7 +270,7 @@ def _disclose(
         column=name,
         values=int(np.count_nonzero(overall)),
         base_rate=float(overall.max()),
-        table_entropy=_entropy(overall),
+        table_entropy=float(-(present @ np.log2(present))) + 0.0,
         entropy_of_groups=float(entropy.mean()),
         entropy_of_records=float(of_record @ entropy),
         lowest_entropy=float(entropy.min()),
@@ -291,8 +280,3 @@ def _disclose(
         largest_gain=float(gain.max()),
         average_gain=float(of_record @ gain),
     )
-
-
-def _entropy(shares: Floats) -> float:
-    present = shares[shares > 0]
-    return float(-(present @ np.log2(present))) + 0.0

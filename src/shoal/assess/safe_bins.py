@@ -21,14 +21,9 @@ Bins = list[list[int]]  # the numbers of the first, finest bins that a bin joins
 def join_ordered(counts: Numbers, first: Numbers, last: Numbers, sizes: Numbers, k: int) -> Bins:
     """Join neighbouring bins until they may be counted.
 
-    Parameters
-    ----------
-    counts
-        Originals in each bin.
-    first, last, sizes
-        Of each closure: the first and last bin that it touches, and the records that bear it.
-
-    Bins without any original may stay. If nothing else helps, one bin is left.
+    `counts` are the originals in each bin. `first`, `last` and `sizes` are of each closure: the first and last bin
+    that it touches, and the records that bear it. Bins without any original may stay. If nothing else helps, one bin
+    is left.
     """
     bins = [[i] for i in range(counts.size)]
     while len(bins) > 1:
@@ -65,14 +60,8 @@ def _shortest(bad: npt.NDArray[np.bool_]) -> tuple[int, int] | None:
 def join_others(counts: Numbers, touched: Numbers, sizes: Numbers, k: int) -> Bins:
     """Move bins into the last one, which stands for all other values, until all may be counted.
 
-    Parameters
-    ----------
-    counts
-        Originals in each bin, at most 16 bins.
-    touched
-        Closures × bins: whether the closure touches the bin.
-    sizes
-        Records that bear each closure.
+    `counts` are the originals in each of at most 16 bins, `touched` says which closure (row) touches which bin, and
+    `sizes` are the records that bear each closure.
     """
     bins = [[i] for i in range(counts.size)]
     while len(bins) > 1:

@@ -111,15 +111,36 @@ class Scale:
         step = max(1, round(_step(float(first), float(last), True)))
         counts = np.arange((first // step + 1) * step, last + 1, step)
         at = counts.astype(f"datetime64[{unit}]").astype(f"datetime64[{self.unit}]")
-        texts = [[_date(n, unit) for n in (count, count - 1)] for count in counts.tolist()]
         return [
-            BinEdge(number, begins, end)
-            for number, (begins, end) in zip(at.astype(np.int64).tolist(), texts, strict=True)
+            BinEdge(number, _date(count, unit), _date(count - 1, unit))
+            for number, count in zip(at.astype(np.int64).tolist(), counts.tolist(), strict=True)
         ]
 
     def label(self, left: BinEdge | None, right: BinEdge | None) -> str:
-        """The name of the bin between two cuts."""
-        return label_of_bin(left, right, bool(self.unit))
+        """The name of the bin between two cuts; None is the end of the line, which has no name.
+
+        Examples
+        --------
+        >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
+        >>> ages = Scale(np.arange(60), "", ())
+        >>> ages.label(None, twenty), ages.label(twenty, forty), ages.label(forty, None)
+        ('19 or less', '20 to 39', '40 and more')
+        """
+        less, greater, or_less, and_greater = _DATES if self.unit else _NUMBERS
+        if left is None and right is None:
+            return "all values"
+        if left is None:
+            assert right is not None
+            ends = right.ends
+            return f"{less} {ends[1:]}" if ends[0] == "<" else f"{ends} {or_less}"
+        if right is None:
+            begins = left.begins
+            return f"{greater} {begins[1:]}" if begins[0] == ">" else f"{begins} {and_greater}"
+        begins, ends = left.begins, right.ends
+        if begins[0] == ">":
+            inner = f"{less} {ends[1:]}" if ends[0] == "<" else f"up to {ends}"
+            return f"{greater} {begins[1:]}, {inner}"
+        return begins if begins == ends else f"{begins} to {ends}"
 
     def _text(self, number: int | float) -> str:
         return _date(int(number), self.unit) if self.unit else _number(number)
@@ -129,12 +150,11 @@ def scale_of(values: pa.Array) -> Scale:
     """Place ordered values on a line."""
     labels = released_labels(values)
     kind = values.type
+    if pa.types.is_date32(kind):
+        return Scale(np.asarray(values.cast(pa.int32())).astype(np.int64), "D", labels)
     if pa.types.is_temporal(kind):
-        if pa.types.is_date32(kind):
-            return Scale(np.asarray(values.cast(pa.int32())).astype(np.int64), "D", labels)
-        if pa.types.is_date64(kind):
-            return Scale(np.asarray(values.cast(pa.int64())), "ms", labels)
-        return Scale(np.asarray(values.cast(pa.int64())), kind.unit, labels)
+        unit = "ms" if pa.types.is_date64(kind) else kind.unit
+        return Scale(np.asarray(values.cast(pa.int64())), unit, labels)
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return Scale(np.asarray(values.cast(pa.int64())), "", labels)
     return Scale(np.asarray(values.cast(pa.float64(), safe=False)), "", labels)
@@ -146,32 +166,6 @@ def released_labels(values: pa.Array) -> tuple[str, ...]:
         return labels_of(values)
     except (ValueError, OverflowError):
         return tuple(str(text) for text in values.cast(pa.string()).to_pylist())
-
-
-def label_of_bin(left: BinEdge | None, right: BinEdge | None, dates: bool = False) -> str:
-    """The name of the bin between two cuts; None is the end of the line, which has no name.
-
-    Examples
-    --------
-    >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
-    >>> label_of_bin(None, twenty), label_of_bin(twenty, forty), label_of_bin(forty, None)
-    ('19 or less', '20 to 39', '40 and more')
-    """
-    less, greater, or_less, and_greater = _DATES if dates else _NUMBERS
-    if left is None and right is None:
-        return "all values"
-    if left is None:
-        assert right is not None
-        ends = right.ends
-        return f"{less} {ends[1:]}" if ends[0] == "<" else f"{ends} {or_less}"
-    if right is None:
-        begins = left.begins
-        return f"{greater} {begins[1:]}" if begins[0] == ">" else f"{begins} {and_greater}"
-    begins, ends = left.begins, right.ends
-    if begins[0] == ">":
-        inner = f"{less} {ends[1:]}" if ends[0] == "<" else f"up to {ends}"
-        return f"{greater} {begins[1:]}, {inner}"
-    return begins if begins == ends else f"{begins} to {ends}"
 
 
 def _step(first: float, last: float, whole: bool) -> float:
@@ -217,16 +211,17 @@ class PeriodsOnLine(NamedTuple):
     form: RangeForm
     closures: Numbers  # first and last code; `*` reaches from the first code to that of null
     counts: Numbers  # originals by code, at the first day of their period
-    open_low: date = date.min  # the last day of all that are folded into a lowest value
-    open_high: date = date.max  # the first day of all that are folded into a highest value
+    open_low: date  # the last day of all that are folded into a lowest value
+    open_high: date  # the first day of all that are folded into a highest value
 
 
 def periods_on_line(
     model: Calendar, form: Form, closures: Numbers, counts: Numbers
 ) -> PeriodsOnLine:
     """Put the periods of a column on a line of days."""
+    texts = form.text(closures)
     leaves = [_days(label, model) for label in form.labels]
-    released = [_days(text, model) if text else None for text in form.text(closures)]
+    released = [_days(text, model) if text else None for text in texts]
     days = sorted({day for span in (*leaves, *released) if span for day in span})
     place = {day: code for code, day in enumerate(days)}
     known = len(days)
@@ -237,23 +232,21 @@ def periods_on_line(
         values=pa.array(days, pa.date32()),
     )
     on_codes = np.zeros(known + form.has_null)
-    for span, count in zip(leaves, counts, strict=False):
+    open_low, open_high = date.min, date.max
+    for label, span, count in zip(form.labels, leaves, counts, strict=False):
         assert span is not None
         on_codes[place[span[0]]] += count
-    on_codes[known:] = counts[len(leaves) :]
-    is_null = [text is None for text in form.text(closures)]
-    ends = [
-        (place[span[0]], place[span[1]]) if span else (known if null else 0, known)
-        for span, null in zip(released, is_null, strict=True)
-    ]
-    found = PeriodsOnLine(line, np.array(ends, dtype=np.int32).T, on_codes)
-    for label, span in zip(form.labels, leaves, strict=True):
-        assert span is not None
         if label.startswith(AT_MOST):
-            found = found._replace(open_low=span[1])
+            open_low = span[1]
         elif label.startswith(AT_LEAST):
-            found = found._replace(open_high=span[0])
-    return found
+            open_high = span[0]
+    on_codes[known:] = counts[len(leaves) :]
+    ends = [
+        (place[span[0]], place[span[1]]) if span else (known if text is None else 0, known)
+        for span, text in zip(released, texts, strict=True)
+    ]
+    on_line = np.array(ends, dtype=np.int32).T
+    return PeriodsOnLine(line, on_line, on_codes, open_low, open_high)
 
 
 def main_range(line: PeriodsOnLine, sizes: Numbers) -> tuple[date, date]:

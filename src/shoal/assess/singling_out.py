@@ -22,18 +22,10 @@ from shoal.errors import InputError
 
 @dataclass(frozen=True)
 class KeptColumns(Result):
-    """Columns that are released as they are, and the records that they single out.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    alone
-        Released records whose combination of these columns no other released record has.
-    """
+    """Columns that are released as they are, and the records that they single out."""
 
     columns: tuple[str, ...]
-    alone: int
+    alone: int  # released records whose combination of these columns no other released record has
 
 
 def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
@@ -59,10 +51,7 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
 
 
 def count_identified(
-    frame: Frame,
-    columns: Sequence[str],
-    persons: Records | None = None,
-    groups: Ints | None = None,
+    frame: Frame, columns: Sequence[str], persons: Records | None = None, groups: Ints | None = None
 ) -> int:
     """Count the people who alone have their combination of these columns.
 

@@ -29,10 +29,7 @@ def prove_coarsened(
 ) -> None:
     """Fail unless each column that a model coarsens holds nothing that is finer, missing values aside.
 
-    Raises
-    ------
-    AuditFailed
-        With a sentence for every column that does.
+    Raises `AuditFailed` with a sentence for every column that does.
     """
     found = []
     for name in (name for name in models if name in frame.columns):
@@ -117,10 +114,8 @@ def _is_inner(text: str, model: Any) -> bool:
 def _is_period(text: str, unit: str, model: Any, by_weeks: bool) -> bool:
     """Whether a text is a period of one unit, between the ends, or one of these."""
     low, high = ends_of_text(text)
-    below, above = (
-        _ordinal(end_days(end, is_last, by_weeks)) if end is not None else None
-        for end, is_last in ((model.low, True), (model.high, False))
-    )
+    ends = end_days(model.low, True, by_weeks), end_days(model.high, False, by_weeks)
+    below, above = (end.toordinal() if isinstance(end, datetime) else end for end in ends)
     if low is None or high is None:
         days = days_of((high if low is None else low) or "", by_weeks)
         if days is None:
@@ -130,10 +125,6 @@ def _is_period(text: str, unit: str, model: Any, by_weeks: bool) -> bool:
     if first is None or last is None or unit_of(text) != unit:
         return False
     return (below is None or first[0] > below) and (above is None or last[1] < above)
-
-
-def _ordinal(day: int | datetime | None) -> int | None:
-    return day.toordinal() if isinstance(day, datetime) else day
 
 
 def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
@@ -192,13 +183,12 @@ def _is_end(low: End, high: End, model: Any, reader: ColumnReader) -> bool:
 
 
 def _is_inside(clock: datetime, model: Any) -> bool:
-    for name, is_low in (("low", True), ("high", False)):
-        end = getattr(model, name)
+    for end, is_low in ((model.low, True), (model.high, False)):
         if end is None:
             continue
         bound = end_days(end, is_low, False)
-        own = clock if isinstance(bound, datetime) else clock.toordinal()
-        if bound is None or not (own > bound if is_low else own < bound):  # type: ignore[operator]
+        own: Any = clock if isinstance(bound, datetime) else clock.toordinal()
+        if bound is None or not (own > bound if is_low else own < bound):
             return False
     return True
 
@@ -206,7 +196,7 @@ def _is_inside(clock: datetime, model: Any) -> bool:
 def _moment(text: str, reader: ColumnReader) -> datetime:
     """A date or time as the reader writes it, or as ISO."""
     with suppress(ValueError):
-        return moment(text, reader.date_format)[0] if reader.date_format else moment(text, None)[0]
+        return moment(text, reader.date_format)[0]
     return moment(text, None)[0]
 
 

@@ -60,10 +60,7 @@ def audit_compatibility(
 
     The order of released records does not matter. A released text that stands for no value covers no record.
 
-    Raises
-    ------
-    AuditFailed
-        If an identifier is still there.
+    Raises `AuditFailed` if an identifier is still there.
     """
     refuse_identifiers(frame.columns, identifiers)
     if frame.shape[0] != originals.records:

@@ -127,10 +127,7 @@ def audit_texts(
     the table has only some. With a `crowd`, persons are counted in place of records. `counts` are the records of each
     row, where equal records were counted before.
 
-    Raises
-    ------
-    AuditFailed
-        If an identifier is still there; whatever else is missed, the examination says.
+    Raises `AuditFailed` if an identifier is still there; whatever else is missed, the examination says.
     """
     names = names or table.column_names
     problems: list[str] = []

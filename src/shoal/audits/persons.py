@@ -77,19 +77,12 @@ def read_person_ids(
 ) -> PersonIds:
     """Read who stands behind each record; texts that differ only in spaces, case or Unicode form are one person.
 
-    Raises
-    ------
-    InputError
-        Where a record has no value: it may be anybody's, and nothing could be counted.
+    Raises `InputError` where a record has no value: it may be anybody's, and nothing could be counted.
     """
     cells = column_texts(frame, column, missing)
     known: dict[str, int] = {}
-    number = np.array(
-        [
-            known.setdefault(key, len(known)) if (key := same_text(text or "")) else -1
-            for text in cells.texts
-        ]
-    )
+    keys = [same_text(text or "") for text in cells.texts]
+    number = np.array([known.setdefault(key, len(known)) if key else -1 for key in keys])
     person = number[cells.places].astype(np.int64)
     if (person < 0).any():
         raise InputError(
@@ -109,9 +102,10 @@ class PersonsByGroup:
     @cached_property
     def _pairs(self) -> tuple[Places, Places, Places]:
         """The distinct pairs of group and person, how many records each has, and the pair of each record."""
-        key = self.group * (int(self.crowd.person.max()) + 1) + self.crowd.person
+        width = int(self.crowd.person.max()) + 1
+        key = self.group * width + self.crowd.person
         pairs, place, counts = np.unique(key, return_inverse=True, return_counts=True)
-        return pairs // (int(self.crowd.person.max()) + 1), counts, place.reshape(-1)
+        return pairs // width, counts, place.reshape(-1)
 
     @cached_property
     def heads(self) -> Places:
@@ -183,10 +177,7 @@ def read_replaced(
 def prove_replaced(frame: nw.DataFrame[Any], replaced: ReplacedColumns) -> None:
     """Fail unless each column holds nothing but pseudonyms, no original value, and none twice unless that is allowed.
 
-    Raises
-    ------
-    AuditFailed
-        With a sentence for every column that does not.
+    Raises `AuditFailed` with a sentence for every column that does not.
     """
     found = [
         sentence
@@ -209,10 +200,8 @@ def _failures(name: str, cells: ColumnTexts, replaced: ReplacedColumns) -> list[
     if any(same_text(text) in original for text in texts):
         found.append(f"Column '{name}' holds original identifiers; do not release this table.")
     counts = np.bincount(cells.places, minlength=len(cells.texts))
-    repeats = any(
-        count > 1 and text is not None for count, text in zip(counts, cells.texts, strict=True)
-    )
-    if repeats and name not in replaced.may_repeat:
+    counts[cells.texts.index(None)] = 0  # missing values link nothing
+    if counts.max() > 1 and name not in replaced.may_repeat:
         found.append(
             f"A pseudonym of column '{name}' stands in several records and links them, which nobody allowed; "
             "do not release this table."

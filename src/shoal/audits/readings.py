@@ -115,10 +115,8 @@ class TreeLine(Line):
             return ()
         first, after = self.stretch[self.nodes[released]]
         marks = _marked(self.length, set(range(first, after)))
-        for (
-            _,
-            beyond,
-        ) in self.folds:  # one leaf stands for all of them, where all or none are covered
+        # One leaf stands for all beyond an end, where all or none of them are covered.
+        for _, beyond in self.folds:
             if not marks[sorted(beyond)].all():
                 marks[sorted(beyond)] = False
         return stretches(marks) if self.folds else ((first, after),)
@@ -171,7 +169,7 @@ class OrderLine(Line):
         ranks = [missing if text is None else self.place.get(text, self.length) for text in known]
         self.rank = np.array(ranks, dtype=np.int64)
         self.places = {None: (missing,)}
-        low, high = getattr(model, "low", None), getattr(model, "high", None)
+        low, high = _ends(model)
         self.lowest = -1 if low is None else self.place.get(low, missing)
         self.highest = missing if high is None else self.place.get(high, -1)
 
@@ -182,11 +180,9 @@ class OrderLine(Line):
             return self.between(*released.split(BETWEEN))
         if released.endswith(OR_HIGHER):
             return self.between(released.removesuffix(OR_HIGHER), None)
-        return (
-            self.between(None, released.removesuffix(OR_LOWER))
-            if released.endswith(OR_LOWER)
-            else ()
-        )
+        if released.endswith(OR_LOWER):
+            return self.between(None, released.removesuffix(OR_LOWER))
+        return ()
 
     def between(self, low: str | None, high: str | None) -> Stretches:
         """All categories from one to another, both included; None and what reads like one stands for an open end."""
@@ -235,27 +231,28 @@ class CoveredValues:
 
 def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
     """The line of an original column's values, by its model."""
+    has_ends = _ends(model) != (None, None)
     match getattr(model, "name", None):
         case "hierarchy":
             return TreeLine(cells.texts, model)
         case "interval" | "calendar":
             return RangeLine(cells, reader, model)
         case "subset":
-            return RangeSetLine(cells, reader, model) if _has_ends(model) else SetLine(cells.texts)
+            return RangeSetLine(cells, reader, model) if has_ends else SetLine(cells.texts)
         case "order":
             return OrderLine(cells.texts, _order(cells, model), model)
         case "prefix":
             return PrefixLine(cells.texts, model)
-        case "suppression" if _has_ends(model):
+        case "suppression" if has_ends:
             return RangeLine(cells, reader, model)
         case "suppression" | None:
             return Line(cells.texts)
     return OwnLine(cells.texts, model)
 
 
-def _has_ends(model: Any) -> bool:
-    """Whether a model folds values beyond a lowest or a highest one."""
-    return getattr(model, "low", None) is not None or getattr(model, "high", None) is not None
+def _ends(model: Any) -> tuple[Any, Any]:
+    """The lowest and the highest value beyond which a model folds values, None where there is none."""
+    return getattr(model, "low", None), getattr(model, "high", None)
 
 
 def _order(cells: ColumnTexts, model: Any) -> Sequence[str]:
@@ -264,8 +261,7 @@ def _order(cells: ColumnTexts, model: Any) -> Sequence[str]:
     if isinstance(given, tuple):
         return given
     if given is not None:
-        ends = (getattr(model, "low", None), getattr(model, "high", None))
-        return sorted({text for text in (*cells.texts, *ends) if text is not None})
+        return sorted({text for text in (*cells.texts, *_ends(model)) if text is not None})
     return cells.order or ()
 
 
@@ -286,14 +282,10 @@ def values_covered_by_bounds(
     )
     nothing = low.texts.index(None), high.texts.index(None)
     missing = np.count_nonzero((low.places == nothing[0]) & (high.places == nothing[1]))
-    unknown = None
-    if missing > np.count_nonzero(original.places == original.texts.index(None)):
-        unknown = ANYTHING
-    covered = []
-    for a, b in pairs.tolist():
-        start, stop = low.texts[a], high.texts[b]
-        is_open = start is None and stop is None
-        covered.append(line.covered(unknown) if is_open else line.between(start, stop))
+    known = np.count_nonzero(original.places == original.texts.index(None))
+    unbounded = line.covered(ANYTHING if missing > known else None)
+    bounds = [(low.texts[a], high.texts[b]) for a, b in pairs.tolist()]
+    covered = [unbounded if a is b is None else line.between(a, b) for a, b in bounds]
     return _cover(line, original, places.reshape(-1), covered)
 
 

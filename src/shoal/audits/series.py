@@ -55,7 +55,8 @@ def audit_series(
     for place, number, value in keys:
         counts.setdefault((place, number), Counter())[value] += 1
     unlike = sum(
-        not _is_balanced(own, witness.signatures[number]) for (_, number), own in counts.items()
+        set(own) != set(witness.signatures[number]) or len(set(own.values())) > 1
+        for (_, number), own in counts.items()
     )
     mixed = len(counts) - len({place for place, _ in counts})
     used = np.unique(witness.signature).tolist()
@@ -79,10 +80,6 @@ def _proof(least: int, witness: SeriesEvidence) -> Proof:
     count = f"{witness.releases} release{'s' if witness.releases > 1 else ''}"
     what = f"{witness.m}-invariance of '{witness.sensitive}' over {count}"
     return Proof(what, float(witness.m), float(least))
-
-
-def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
-    return set(found) == set(signature) and len(set(found.values())) == 1
 
 
 def signature_values(
@@ -134,13 +131,9 @@ def is_earlier_release(
     night: Mapping[str, Mapping[int, int]],
 ) -> bool:
     """Whether a finished table, the counts of values by group, is made of the signatures of a night."""
-    if set(groups) != set(night):
-        return False
-    for read, found in groups.items():
-        expected: Counter[str | None] = Counter()
-        for number, copies in night[read].items():
+    expected: dict[str, Counter[str | None]] = {read: Counter() for read in night}
+    for read, copies in night.items():
+        for number, times in copies.items():
             for value in signatures[number]:
-                expected[value] += copies
-        if expected != found:
-            return False
-    return True
+                expected[read][value] += times
+    return expected == groups

@@ -26,15 +26,12 @@ def ends_of_text(released: str) -> tuple[End, End]:
     if released[:1] in ("[", "(") and released[-1:] in ("]", ")") and ", " in released:
         low, _, high = released[1:-1].partition(", ")
         low = low if released[0] == "[" else f">{low}"
-        return _open(low, _OPEN_BELOW), _open(
-            high if released[-1] == "]" else f"<{high}", _OPEN_ABOVE
-        )
+        return _closed(low, high if released[-1] == "]" else f"<{high}")
     for dash in (f" {DASH} ", DASH):
         parts = released.split(dash)
         if len(parts) % 2 == 0:
             half = len(parts) // 2
-            low, high = dash.join(parts[:half]), dash.join(parts[half:])
-            return _open(low, _OPEN_BELOW), _open(high, _OPEN_ABOVE)
+            return _closed(dash.join(parts[:half]), dash.join(parts[half:]))
     for sign, before in _OPEN_ABOVE.items():
         if released.startswith(sign):
             return before + released.removeprefix(sign), None
@@ -44,13 +41,10 @@ def ends_of_text(released: str) -> tuple[End, End]:
     return released, released
 
 
-def _open(end: str, signs: dict[str, str]) -> End:
-    """An end of a range, None where it is open itself."""
-    return (
-        None
-        if end.startswith(tuple(sign for sign in signs if sign[0] in "≤≥" or "=" in sign))
-        else end
-    )
+def _closed(low: str, high: str) -> tuple[End, End]:
+    """The ends of a range, None for one that is open itself."""
+    is_open = low.startswith(("≤ ", "<= ")), high.startswith(("≥ ", ">= "))
+    return None if is_open[0] else low, None if is_open[1] else high
 
 
 def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
@@ -108,11 +102,9 @@ def unit_of(text: str) -> str | None:
 
 def _monday(year: int) -> int:
     """The first day of an ISO year."""
-    return (
-        date.max.toordinal() + 1
-        if year > date.max.year
-        else date.fromisocalendar(year, 1, 1).toordinal()
-    )
+    if year > date.max.year:
+        return date.max.toordinal() + 1
+    return date.fromisocalendar(year, 1, 1).toordinal()
 
 
 def _months(year: int, month: int, number: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from shoal.audits.text_ends import days_of, ends_of_text
 from shoal.audits.verdict import Places
-from shoal.errors import InputError
+from shoal.errors import InputError, raise_problems
 
 _AFTER_ALL = date.max.toordinal() + 1
 _DECIMAL = re.compile(  # 2e10 without a sign after the e may be a code
@@ -65,19 +65,29 @@ def visible_texts(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
     """Some columns of a frame as the text that a reader sees; equal texts mean records that read the same."""
     found = {}
     problems = []
-    native = frame.to_native()
     for name in columns:
         try:
-            is_arrow = isinstance(native, pa.Table)  # of which Narwhals would make a copy
-            found[name] = _text_of(native[name] if is_arrow else frame.get_column(name).to_arrow())
-        except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
-            problems.append(
-                f"Column '{name}' holds values that have no text, or mixes types; "
-                "convert it to numbers, dates or text."
-            )
-    if problems:
-        raise InputError(problems)
+            found[name] = _text_of(_arrow_of(frame, name))
+        except _NO_TEXT:
+            problems.append(_no_text_problem(name))
+    raise_problems(problems)
     return pa.table(found)
+
+
+_NO_TEXT = (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError)
+
+
+def _no_text_problem(name: str) -> str:
+    return (
+        f"Column '{name}' holds values that have no text, or mixes types; "
+        "convert it to numbers, dates or text."
+    )
+
+
+def _arrow_of(frame: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:
+    """A column as Arrow; of an Arrow table without the copy that Narwhals would make."""
+    native = frame.to_native()
+    return native[name] if isinstance(native, pa.Table) else frame.get_column(name).to_arrow()
 
 
 def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -219,21 +229,16 @@ class ColumnTexts:
 def column_texts(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ()) -> ColumnTexts:
     """Read a column of a frame; `missing` are texts that stand for a missing value."""
     try:
-        native = frame.to_native()
-        is_arrow = isinstance(native, pa.Table)  # of which Narwhals would make a copy
-        column = native[name] if is_arrow else frame.get_column(name).to_arrow()
+        column = _arrow_of(frame, name)
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         plain = pa.chunked_array([_decoded(chunk) for chunk in chunks]) if chunks else column
         encoded = pc.dictionary_encode(plain).combine_chunks()
         values = encoded.dictionary.to_pylist()
         order = _order(chunks)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
+    except _NO_TEXT:
         values = None  # raise outside of this block: the library's error may show a cell
     if values is None:
-        raise InputError(
-            f"Column '{name}' holds values that have no text, or mixes types; "
-            "convert it to numbers, dates or text."
-        )
+        raise InputError(_no_text_problem(name))
     texts = [released_text(value) for value in values]
     known: dict[str | None, int] = {}
     place = [

@@ -115,20 +115,10 @@ def judge(
 ) -> Verdict:
     """Judge a release.
 
-    Parameters
-    ----------
-    promise
-        What is proved where nothing fails, without a full stop: "Every record looks the same as at least 9 others".
-    k
-        What was required; 1 protects nobody.
-    failures
-        Requirements that are not met.
-    unprotected
-        Columns that nothing protects, with the people they identify.
-    leaks
-        What released columns give away although somebody allowed it, a sentence each.
-    persons
-        Why nothing is proved for people who have several records, a sentence each.
+    `promise` says what is proved where nothing fails, without a full stop: "Every record looks the same as at least 9
+    others". `k` is what was required; 1 protects nobody. `failures` are requirements that are not met, and
+    `unprotected` are the columns that nothing protects. `leaks` say what released columns give away although somebody
+    allowed it, and `persons` why nothing is proved for people who have several records.
     """
     open_columns = unprotected or Unprotected()
     if failures:
@@ -150,12 +140,9 @@ def _identified(found: Unprotected) -> list[str]:
     """That columns identify more people than the limit says."""
     if found.is_within:
         return []
-    several = len(found.columns) > 1
-    what = (
-        f"the {len(found.columns):,} unprotected columns ({_names(found.columns)})"
-        if several
-        else f"the unprotected column {_names(found.columns)}"
-    )
+    what = f"the unprotected column {_names(found.columns)}"
+    if len(found.columns) > 1:
+        what = f"the {len(found.columns):,} unprotected columns ({_names(found.columns)})"
     return [
         f"Anyone who knows {what} of a person, besides the quasi-identifiers, can identify {found.identified:,} of "
         f"{found.of:,} people."
@@ -288,13 +275,9 @@ class Audit:
         ]
         if self.by_person is not None:
             rows.append(("persons", f"at least {self.by_person.smallest:,} in every group"))
-        rows += [
-            (
-                "proved",
-                f"{proof.requirement}: {proof.reached:.4g} reached, {proof.required:.4g} required",
-            )
-            for proof in self.proofs
-        ]
+        for proof in self.proofs:
+            levels = f"{proof.reached:.4g} reached, {proof.required:.4g} required"
+            rows.append(("proved", f"{proof.requirement}: {levels}"))
         if self.unnamed:
             rows.append(("without a role", ", ".join(self.unnamed)))
         body = "".join(
@@ -315,21 +298,12 @@ class Audit:
 
 @dataclass(frozen=True)
 class Examination:
-    """What an audit found in a table, whether or not it keeps what is required.
+    """What an audit found in a table, whether or not it keeps what is required."""
 
-    Attributes
-    ----------
-    audit
-        What was counted: a proof only if nothing is missed.
-    misses
-        How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
-    sizes
-        Records in each group.
-    """
-
-    audit: Audit
+    audit: Audit  # what was counted: a proof only if nothing is missed
+    # How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
     misses: tuple[str, ...]
-    sizes: Places = field(repr=False, compare=False)
+    sizes: Places = field(repr=False, compare=False)  # records in each group
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -349,11 +323,8 @@ class Examination:
 
     def to_dict(self) -> dict[str, Any]:
         """This result as dicts, lists, texts and numbers, ready for JSON."""
-        return {
-            "proved": self.is_proved,
-            "failures": list(self.failures),
-            **self.audit.to_dict(),
-        }
+        found = {"proved": self.is_proved, "failures": list(self.failures)}
+        return found | self.audit.to_dict()
 
 
 def refuse_identifiers(columns: Sequence[str], identifiers: Sequence[str]) -> None:

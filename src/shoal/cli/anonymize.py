@@ -71,13 +71,11 @@ def anonymize(
         source=source,
     )
     problems += a.output_place_problems(save_settings, [source], overwrite)
-    problems += a.output_place_problems(report, [source, settings], overwrite)
-    problems += a.output_place_problems(save_recoding, [source, settings], overwrite)
-    problems += a.output_place_problems(save_history, [source, settings], overwrite)
+    for path in (report, save_recoding, save_history):
+        problems += a.output_place_problems(path, [source, settings], overwrite)
     problems += a.output_place_problems(save_mapping, [source, settings], overwrite, is_table=True)
-    problems += a.named_twice(
-        target, save_settings, report, save_recoding, save_history, save_mapping
-    )
+    outputs = (target, save_settings, report, save_recoding, save_history, save_mapping)
+    problems += a.named_twice(*outputs)
     if previous and save_history is None:
         problems.append(
             "The next release must know of this one; name a file for the history with --save-history, which may be "
@@ -92,32 +90,20 @@ def anonymize(
         problems.append("There is no output; name a file with -o.")
     problems += [*given.problems, *wrong]
     if chosen is not None:
-        written: tuple[Any, ...] = (
-            target,
-            save_settings,
-            report,
-            save_recoding,
-            save_history,
-            save_mapping,
-        )
-        for path in filter(None, written):
-            problems += a.overwrite_problems(path, a.files_read(chosen))
+        written: tuple[Any, ...] = outputs
+        for place in filter(None, written):
+            problems += a.overwrite_problems(place, a.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
     wanted = Outputs(
-        target,
-        settings=save_settings,
-        report=report,
+        *outputs,
         overwrite=overwrite,
         delimiter=output_delimiter,
         encoding=output_encoding,
         certify=certify,
-        recoding=save_recoding,
-        history=save_history,
         previous=previous or ([] if save_history else None),
-        mapping=save_mapping,
         if_exists=if_exists or "fail",
     )
     work = show_dry_run if dry_run else run_and_save

@@ -25,9 +25,7 @@ def apply(
         Path | None,
         typer.Option(help="What an earlier release did: written by --save-recoding."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
-    ] = None,
+    output: a.OutputFile = None,
     batch_k: Annotated[
         int | None,
         typer.Option(help="New records that a closure must take at least; by default k."),
@@ -61,7 +59,7 @@ def apply(
     if recoding is None:
         problems.append("There is no recoding; name the file that --save-recoding wrote.")
     raise_problems(problems)
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
     from shoal.data.files.table_file import formula_problems
     from shoal.encoding.frames import arrow_table, open_frame
     from shoal.reuse.recoding import Recoding

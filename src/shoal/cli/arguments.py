@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from shoal.settings.settings import SETTINGS
 
 def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str]) -> Place:
     """The table that is meant: of a database the one that the options or else the settings name."""
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     if isinstance(table, DatabaseTable):
         named = (reading.get("table"), reading.get("query"))
@@ -35,7 +35,7 @@ def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str])
 
 def target_table(output: Place | None, name: str | None, problems: list[str]) -> Place | None:
     """The table of a database that is meant to be written; any other output as it is."""
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     if isinstance(output, DatabaseTable):
         return DatabaseTable(output.address, name)
@@ -51,17 +51,16 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
     from shoal.data.engines.base import read_memory
     from shoal.data.open import engine_for
 
-    amount = memory
     try:
         if memory is not None:
             read_memory(memory)
     except InputError as error:
         problems += error.problems
-        amount = None
+        memory = None
     if not isinstance(table, Path) and table.problems():  # which stand elsewhere
         return "memory"
     try:
-        return engine_for(table, engine, amount)
+        return engine_for(table, engine, memory)
     except InputError as error:
         problems += error.problems
     return "memory"
@@ -77,7 +76,8 @@ def output_place_problems(
     source: Place | None = None,
 ) -> list[str]:
     """Sentences for why a file or a table of a database cannot be written; what is read is never replaced."""
-    from shoal.data.databases import DatabaseTable, target_problems
+    from shoal.data.databases.address import DatabaseTable
+    from shoal.data.databases.writing import target_problems
     from shoal.data.files import formats
 
     if isinstance(path, DatabaseTable):
@@ -95,7 +95,8 @@ def output_place_problems(
 
 def _tables_read(source: Place | None) -> Any:
     """The tables of a database that are read for a source; what keeps them from being read is said elsewhere."""
-    from shoal.data.databases import DatabaseTable, relations_of
+    from shoal.data.databases.address import DatabaseTable
+    from shoal.data.databases.reading import relations_of
 
     if not isinstance(source, DatabaseTable) or source.problems():
         return frozenset()
@@ -114,20 +115,19 @@ def overwrite_problems(path: Place, inputs: Iterable[Place | None]) -> list[str]
 
 def named_twice(*outputs: Place | None) -> list[str]:
     """Sentences for files that are named for two outputs."""
-    names = [_real(path) for path in outputs if path]
+    given = [path for path in outputs if path]
+    names = [_real(path) for path in given]
     return [
         f"'{path}' is named for two outputs; name two files."
-        for path in dict.fromkeys(path for path in outputs if path)
+        for path in dict.fromkeys(given)
         if names.count(_real(path)) > 1
     ]
 
 
 def files_read(settings: Any) -> list[Path]:
     """The files that settings name: hierarchies of quasi-identifiers and requirements, and that of the key."""
-    trees: Sequence[Any] = [
-        *settings.quasi_identifiers.values(),
-        *(getattr(item, "hierarchy", None) for item in settings.requirements),
-    ]
+    required = [getattr(item, "hierarchy", None) for item in settings.requirements]
+    trees = [*settings.quasi_identifiers.values(), *required]
     sources = [*(getattr(tree, "source", None) for tree in trees), settings.key_file]
     return [Path(source) for source in sources if source]
 
@@ -146,7 +146,7 @@ def _real(place: Place) -> str:
 
 
 if TYPE_CHECKING:
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     Named = Any
 else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one whatever the parser returns
@@ -157,20 +157,22 @@ Place: TypeAlias = "Path | DatabaseTable"
 
 def file_or_database(text: str) -> Place:
     """The file or the database that was named; which table of it is meant other options say."""
-    from shoal.data.databases import DatabaseTable, is_address
+    from shoal.data.databases.address import DatabaseTable, is_address
 
     return DatabaseTable(text) if is_address(text) else Path(text)
 
 
-# Of these, `file_or_database` makes a path or, of an address, a table of a database, which typer has no type for.
+def place_given(metavar: str, help: str) -> Any:
+    """The argument that names a table: a path or an address, which typer has no type for."""
+    return typer.Argument(parser=file_or_database, metavar=metavar, help=help, show_default=False)
+
+
 Table = Annotated[
     Named,
-    typer.Argument(
-        parser=file_or_database,
-        metavar="TABLE",
-        help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
+    place_given(
+        "TABLE",
+        "CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
         "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE.",
-        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -183,6 +185,9 @@ Output = Annotated[
         help="File to write, or the address of a database.",
         show_default=False,
     ),
+]
+OutputFile = Annotated[
+    Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
 ]
 OutputTable = Annotated[
     str | None,
@@ -322,10 +327,10 @@ def _settings(values: dict[str, Any]) -> GivenSettings:
     """What the options say about the settings."""
     problems: list[str] = []
     known = {**SETTINGS, METHOD_OPTIONS.name: METHOD_OPTIONS}
-    settings = {
-        name: options.read(known[name].kind, value, problems) for name, value in values.items()
-    }
-    return GivenSettings(settings, problems)
+    return GivenSettings(
+        {name: options.read(known[name].kind, value, problems) for name, value in values.items()},
+        problems,
+    )
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:

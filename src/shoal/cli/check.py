@@ -48,13 +48,6 @@ def junit_of_error(name: str, error: ShoalError) -> str:
     return _suite(name, [case], failures=int(has_failed), errors=int(not has_failed))
 
 
-def write_junit(text: str, path: Path) -> None:
-    """Write the file; a new run replaces that of the last."""
-    from shoal.data.files.table_file import write_text
-
-    write_text(text, path, overwrite=True)
-
-
 def _suite(name: str, cases: list[str], failures: int = 0, errors: int = 0) -> str:
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     inside = "\n".join(cases)
@@ -78,10 +71,7 @@ def _plain(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
-BOUNDED = (
-    "interval",
-    "order",
-)  # models of columns that are released as two, with render = "bounds"
+BOUNDED = ("interval", "order")  # models of columns that `render = "bounds"` releases as two
 
 
 @shares_options(given=promise_given, reading=reading_given)
@@ -135,6 +125,7 @@ def _examined(
     keeps_sheet: bool,
 ) -> Examination:
     """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
+    from shoal.data.files.table_file import write_text
     from shoal.errors import ShoalError
     from shoal.pipeline.prove import audit_table
     from shoal.pipeline.series.next_release import audit_earlier_release
@@ -145,10 +136,10 @@ def _examined(
             examination = audit_earlier_release(table, examination, previous, promised)
     except ShoalError as error:
         if junit:
-            write_junit(junit_of_error(str(table), error), junit)
+            write_text(junit_of_error(str(table), error), junit, overwrite=True)
         raise
     if junit:
-        write_junit(junit_of(str(table), examination, promised.k), junit)
+        write_text(junit_of(str(table), examination, promised.k), junit, overwrite=True)
     return examination
 
 
@@ -156,7 +147,6 @@ def _sql(relation: str, promised: Any) -> str:
     """The audit of a table in a database, as a query."""
     from shoal.audits.sql import audit_sql
     from shoal.encoding.render import bound_names
-    from shoal.errors import InputError
 
     if promised.person:
         raise InputError(
@@ -177,22 +167,9 @@ def evaluate(
     *,
     table: Annotated[
         a.Named,
-        typer.Argument(
-            parser=a.file_or_database,
-            metavar="ORIGINAL",
-            help="The original table, a file or the address of a database.",
-            show_default=False,
-        ),
+        a.place_given("ORIGINAL", "The original table, a file or the address of a database."),
     ],
-    release: Annotated[
-        a.Named,
-        typer.Argument(
-            parser=a.file_or_database,
-            metavar="RELEASE",
-            help="A release of it.",
-            show_default=False,
-        ),
-    ],
+    release: Annotated[a.Named, a.place_given("RELEASE", "A release of it.")],
     release_table: Annotated[
         str | None, typer.Option(metavar="NAME", help="Table of RELEASE in a database.")
     ] = None,
@@ -224,7 +201,7 @@ def evaluate(
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal.api.evaluate import evaluate as compare
     from shoal.cli.show import show_evaluation
-    from shoal.data.databases import is_address
+    from shoal.data.databases.address import is_address
     from shoal.settings.settings import make_settings
 
     problems = a.output_place_problems(report, [table, release, settings, holdout], overwrite)

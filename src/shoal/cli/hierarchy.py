@@ -12,9 +12,10 @@ import typer
 
 from shoal.cli import WRITTEN, say
 from shoal.cli import arguments as a
-from shoal.cli.arguments import reading_given, shares_options
+from shoal.cli.arguments import reading_given, shares_options, taking
 from shoal.cli.options import parse_number
 from shoal.errors import InputError, near_miss, raise_problems
+from shoal.settings.declaration import Setting, read_input
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,45 +38,30 @@ UNFIT = 1  # exit code where a hierarchy does not fit
 Options = dict[str, Any]
 
 
-def shape_given(
-    kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="calendar, prefix, numbers, order or data.")
-    ] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(
-            help="calendar: periods, like day,month,year; order and data: how many levels."
-        ),
-    ] = None,
-    widths: Annotated[
-        str | None, typer.Option(help="numbers: widths of bins, like 5,10,20.")
-    ] = None,
-    lengths: Annotated[
-        str | None, typer.Option(help="prefix: signs or parts that are kept, like 4,3,2.")
-    ] = None,
-    separator: Annotated[
-        str | None, typer.Option(help="prefix: what stands between parts, like '.'.")
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="order: a file with one value per line, or names."),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="data: column to compare records by; repeatable."),
-    ] = None,
-) -> Options:
+def _shape(values: Options) -> Options:
     """What the tree shall be like, as far as the options say."""
-    given = {
-        "kind": kind,
-        "levels": levels,
-        "widths": widths,
-        "lengths": lengths,
-        "separator": separator,
-        "order": order,
-        "by": by or None,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+shape_given = taking(
+    [
+        Setting("shape", name=name, help=said, metavar=metavar, takes=list if name == "by" else str)
+        for name, metavar, said in (
+            ("kind", "KIND", "calendar, prefix, numbers, order or data."),
+            (
+                "levels",
+                None,
+                "calendar: periods, like day,month,year; order and data: how many levels.",
+            ),
+            ("widths", None, "numbers: widths of bins, like 5,10,20."),
+            ("lengths", None, "prefix: signs or parts that are kept, like 4,3,2."),
+            ("separator", None, "prefix: what stands between parts, like '.'."),
+            ("order", "FILE", "order: a file with one value per line, or names."),
+            ("by", "COLUMN", "data: column to compare records by; repeatable."),
+        )
+    ],
+    _shape,
+)
 
 
 @shares_options(shape=shape_given, reading=reading_given)
@@ -104,7 +90,6 @@ def hierarchy(
     """
     from shoal.data.open import open_table
     from shoal.encoding.encode import column_problems
-    from shoal.settings.declaration import read_input
 
     problems = _purpose_problems(shape, output, check)
     problems += a.output_place_problems(output, [table, _order_file(shape)], overwrite)

@@ -8,7 +8,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, near_miss
+from shoal.encoding.source import read_formats, read_missing
+from shoal.errors import REASONS, InputError, near_miss
+from shoal.settings.settings import WMI
+from shoal.solve.local_search.budget import Refine
 
 
 def parse_coarsening(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
@@ -119,12 +122,8 @@ def _day(text: str) -> Any:
 
 def parse_allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[str]] | None:
     """Reasons by column from `COLUMN:REASON`; without a reason, that the column identifies people."""
-    if not given:
-        return None
-    from shoal.errors import REASONS
-
     found: dict[str, list[str]] = {}
-    for text in given:
+    for text in given or ():
         column, _, reason = text.rpartition(":")
         if column and reason not in REASONS:
             close = near_miss(reason, REASONS) or "."
@@ -132,7 +131,7 @@ def parse_allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str,
                 f"There is no reason '{reason}' for --allow{close} Reasons: {', '.join(REASONS)}."
             )
         found.setdefault(column or text, []).append(reason if column else "unique")
-    return found
+    return found or None
 
 
 def parse_weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
@@ -190,8 +189,6 @@ def parse_refine(text: str | None, problems: list[str]) -> Any:
     """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
     if text is None:
         return None
-    from shoal.solve.local_search.budget import Refine
-
     if text.startswith("steps="):
         return Refine(steps=_value(text.removeprefix("steps=")))
     value = {"quick": "quick", "off": False}.get(text.lower(), _value(text))
@@ -203,29 +200,8 @@ def parse_refine(text: str | None, problems: list[str]) -> Any:
 
 def objective(text: str | None, problems: list[str]) -> Any:
     """A measure, or `wmi:SHARE` with the share of `mi` in it."""
-    from shoal.settings.settings import WMI
-
     name, sign, share = (text or "").partition(":")
     return WMI(parse_number(share)) if sign and name == "wmi" else text
-
-
-def formats(given: Sequence[str] | None, problems: list[str]) -> Any:
-    """Formats of dates, of all columns or by column."""
-    from shoal.encoding.source import read_formats
-
-    return read_formats(given or [])
-
-
-def missing(given: Sequence[str] | None, problems: list[str]) -> Any:
-    """Texts that stand for a missing value, in lists with commas, in all columns or by column."""
-    from shoal.encoding.source import read_missing
-
-    return read_missing(given or [])
-
-
-def types(given: Sequence[str] | None, problems: list[str]) -> dict[str, str] | None:
-    """What columns hold from `COLUMN:TYPE`."""
-    return dict(text.rpartition(":")[::2] for text in given) if given else None
 
 
 def read(kind: str, given: Any, problems: list[str]) -> Any:
@@ -244,9 +220,11 @@ READERS: dict[str, Callable[[Any, list[str]], Any]] = {
     "weights": parse_weights,
     "method_options": parse_method_options,
     "refine": parse_refine,
-    "formats": formats,
-    "missing": missing,
-    "types": types,
+    "formats": lambda given, problems: read_formats(given or []),
+    "missing": lambda given, problems: read_missing(given or []),
+    "types": lambda given, problems: (
+        dict(text.rpartition(":")[::2] for text in given or ()) or None
+    ),
 }
 
 

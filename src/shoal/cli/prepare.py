@@ -11,20 +11,20 @@ from shoal.cli import arguments as a
 from shoal.cli import say
 from shoal.cli.arguments import reading_given, shares_options
 from shoal.errors import raise_problems
+from shoal.settings.declaration import read_input
 
 
 @shares_options(reading=reading_given)
 def init(
     *,
     table: a.Table,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
+    output: a.OutputFile = None,
     overwrite: a.Overwrite = False,
     reading: dict[str, Any],
 ) -> None:
     """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
     from shoal.cli.show import show_suggestions
     from shoal.data.files.table_file import write_text
-    from shoal.settings.declaration import read_input
     from shoal.suggestions.suggest import suggest
 
     problems: list[str] = []

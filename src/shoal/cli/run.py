@@ -16,7 +16,8 @@ import pyarrow as pa
 from shoal.api.release import Release, make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, show_summary
-from shoal.data.databases import DatabaseTable, target_problems
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.writing import target_problems
 from shoal.data.files.formats import space_problems
 from shoal.data.files.table_file import file_content_problems, formula_problems
 from shoal.data.open import open_table
@@ -39,14 +40,14 @@ class Outputs:
     table: Path | DatabaseTable | None
     settings: Path | None = None
     report: Path | None = None
+    recoding: Path | None = None
+    history: Path | None = None
+    mapping: Path | None = None
     overwrite: bool = False
     delimiter: str | None = None
     encoding: str | None = None
     certify: float | None = None
-    recoding: Path | None = None
-    history: Path | None = None
     previous: Sequence[Path] | None = None
-    mapping: Path | None = None
     if_exists: str = "fail"
 
     @property
@@ -64,10 +65,7 @@ class Outputs:
             release.save(self.table.address, table=self.table.table, if_exists=how)
             return
         release.save(
-            self.table,
-            overwrite=self.overwrite,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
+            self.table, overwrite=self.overwrite, delimiter=self.delimiter, encoding=self.encoding
         )
 
 
@@ -81,6 +79,11 @@ class RunOptions:
     verbose: bool = False
     json: bool = False
 
+    def place(self, wanted: Outputs) -> dict[str, Any]:
+        """Where `make_release` and `plan_run` work."""
+        engine = None if self.engine == "memory" else self.engine
+        return {"engine": engine, "memory": self.memory, "beside": wanted.folder}
+
 
 def run_and_save(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
     """Anonymize, write and tell."""
@@ -91,30 +94,18 @@ def run_and_save(table: Any, settings: Settings, wanted: Outputs, how: RunOption
             table = open_table(table, settings.reading)
             raise_problems(release_content_problems(table, settings, wanted))
         release = make_release(
-            table,
-            settings,
-            progress,
-            engine=None if how.engine == "memory" else how.engine,
-            memory=how.memory,
-            beside=wanted.folder,
-            previous=wanted.previous,
+            table, settings, progress, **how.place(wanted), previous=wanted.previous
         )
         with closing(release):
             check_stop()
             progress("writing", 0, 1)
             _save(release, wanted, may_be_rescued=how.engine == "memory")
             _report(release, wanted, how.quiet, progress)
-            if not how.quiet:
-                _tell(release, wanted, how, time.perf_counter() - start)
-
-
-def _tell(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:
-    """Say where kernels could not be kept, and sum up the release."""
-    assert wanted.table is not None
-    if note := cache_note():
-        say(f"shoal: {note}", error=True)
-    certified = wanted.certify is not None
-    show_summary(release, wanted.table, seconds, how.json, how.verbose, certified, wanted.report)
+            if how.quiet:
+                return
+            if note := cache_note():  # kernels could not be kept
+                say(f"shoal: {note}", error=True)
+            show_summary(release, wanted, how, time.perf_counter() - start)
 
 
 def show_dry_run(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
@@ -125,15 +116,8 @@ def show_dry_run(table: Any, settings: Settings, wanted: Outputs, how: RunOption
             table = open_table(table, settings.reading)
             problems = release_content_problems(table, settings, wanted)
         try:
-            plan = plan_run(
-                table,
-                settings,
-                progress,
-                engine=None if how.engine == "memory" else how.engine,
-                memory=how.memory,
-                beside=wanted.folder,
-                previous=wanted.previous or [],
-            )
+            earlier = wanted.previous or []
+            plan = plan_run(table, settings, progress, **how.place(wanted), previous=earlier)
         except InputError as error:
             raise_problems([*problems, *error.problems])
         raise_problems(problems)
@@ -161,15 +145,10 @@ def release_content_problems(source: Source, settings: Settings, wanted: Outputs
         return target_problems(wanted.table, wanted.if_exists, released, read)
     found = file_content_problems(released, wanted.table, dialect)
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
-    generalized = [
-        name for name in (*settings.quasi_identifiers, *settings.coarsen) if name in frame.columns
-    ]
-    originals = {name: arrow_values(frame, name) for name in generalized}
+    originals = {name: arrow_values(frame, name) for name in written if name in frame.columns}
     own = pa.table({**originals, **{name: unchanged[name] for name in named}})
-    found += formula_problems(
-        own, wanted.table, settings.allows
-    )  # of what is released, `save` says it
-    return found
+    # `save` says it of what is released.
+    return found + formula_problems(own, wanted.table, settings.allows)
 
 
 def _save(release: Release, wanted: Outputs, may_be_rescued: bool) -> None:
@@ -187,12 +166,10 @@ def _save(release: Release, wanted: Outputs, may_be_rescued: bool) -> None:
     if wanted.settings:
         release.settings.save(wanted.settings)
         WRITTEN.append(wanted.settings)
-    if wanted.mapping:
-        release.mapping.save(wanted.mapping, overwrite=wanted.overwrite)
-        WRITTEN.append(wanted.mapping)
-    if wanted.recoding:
-        release.recoding.save(wanted.recoding, overwrite=wanted.overwrite)
-        WRITTEN.append(wanted.recoding)
+    for name in ("mapping", "recoding"):
+        if path := getattr(wanted, name):
+            getattr(release, name).save(path, overwrite=wanted.overwrite)
+            WRITTEN.append(path)
 
 
 def _rescued(release: Release) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -17,24 +17,23 @@ from rich.table import Table
 
 from shoal.api.evaluation import Evaluation
 from shoal.api.release import Release
+from shoal.api.summary import brief_lines, coarsened_lines, evaluation_lines, levels
 from shoal.audits.verdict import Audit
 from shoal.cli import say
 from shoal.cli.arguments import Place
-from shoal.data.databases import DatabaseTable, without_password
+from shoal.data.databases.address import DatabaseTable, without_password
 from shoal.errors import listed
 from shoal.pipeline.plan import Estimate, Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
-from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
 from shoal.suggestions.meaning import names_with_batteries
 from shoal.suggestions.suggest import Suggestions
 from shoal.suggestions.toml import list_lines
 
-IN_RECORDS = (
-    "reading",
-    "reducing",
-    "rendering",
-)  # stages of large tables that say how many records
+if TYPE_CHECKING:
+    from shoal.cli.run import Outputs, RunOptions
+
+IN_RECORDS = ("reading", "reducing", "rendering")  # stages of large tables that count records
 SOON = 2.0  # seconds within which a log needs no lines
 EVERY = 10.0  # seconds between two lines about one stage in a log
 
@@ -86,29 +85,30 @@ class _Log:
             say(f"shoal: {now - self.start:.0f} s: {self.stage}{share}", error=True)
 
 
-def show_summary(
-    release: Release,
-    output: object,
-    seconds: float,
-    as_json: bool,
-    verbose: bool = False,
-    certified: bool = False,
-    report: Path | None = None,
-) -> None:
-    """Say what was done and what it cost, and if `certified` how near the least possible that is."""
-    if as_json:
-        written = {"output": str(output), **({"report": str(report)} if report else {})}
-        facts = {**written, **release.to_dict(), "seconds": round(seconds, 3)}
-        say(json.dumps(facts))
+def show_summary(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:
+    """Say what was done and what it cost, and if that is wanted how near the least possible it is."""
+    output, report = str(wanted.table), wanted.report
+    if how.json:
+        written = {"output": output, **({"report": str(report)} if report else {})}
+        say(json.dumps({**written, **release.to_dict(), "seconds": round(seconds, 3)}))
         return
     lines = [
         *brief_lines(release),
         *(("note", note) for note in release.reading_notes),
-        *([("certificate", _certificate_text(release))] if certified else []),
-        *(_how(release, seconds) if verbose else []),
-        ("written", str(output)),
-        *([("report", f"{report}, to be opened in a browser")] if report else []),
+        *([("certificate", _certificate_text(release))] if wanted.certify is not None else []),
+        *(_how(release, seconds) if how.verbose else []),
+        ("written", output),
+        *_where(report),
     ]
+    _say_table(lines)
+
+
+def _where(report: Path | None) -> list[tuple[str, str]]:
+    return [("report", f"{report}, to be opened in a browser")] if report else []
+
+
+def _say_table(lines: Sequence[tuple[str, str]]) -> None:
+    """Say names, and below each other what belongs to them."""
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{set_cell_size(name, width)}  {text}")
@@ -129,7 +129,7 @@ def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
 
 def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
     """Say what a run would do."""
-    roles, problem = plan.roles, plan.problem
+    roles, problem, settings = plan.roles, plan.problem, plan.settings
     models = {column.name: column.model.name for column in problem.columns}
     if as_json:
         facts = {
@@ -139,10 +139,10 @@ def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
             "kept": list(roles.kept),
             "removed": list(roles.removed),
             "replaced": list(roles.replaced),
-            "coarsened": list(plan.settings.coarsen),
+            "coarsened": list(settings.coarsen),
             "k": problem.k,
-            "person": plan.settings.person,
-            "requirements": [item.name for item in plan.settings.requirements],
+            "person": settings.person,
+            "requirements": [item.name for item in settings.requirements],
             "feasible": True,
             "combinations": guess.combinations,
             "seconds": [round(guess.least, 1), round(guess.most, 1)],
@@ -150,10 +150,13 @@ def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
         }
         say(json.dumps(facts))
         return
-    sensitive = plan.settings.sensitive
     required = [
-        item.describe(name) for item in plan.settings.requirements for name in item.over(sensitive)
+        item.describe(name)
+        for item in settings.requirements
+        for name in item.over(settings.sensitive)
     ]
+    uncoarsened = [name for name in roles.kept if name not in settings.coarsen]
+    persons = f" persons, told apart by {settings.person}" if settings.person else ""
     first = ", compiling included" if guess.compiles else ""
     lines = [
         ("records", f"{problem.table.records:,}"),
@@ -162,35 +165,25 @@ def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
             for column in problem.columns
         ),
         ("sensitive", ", ".join(roles.sensitive) or "none"),
-        ("kept as it is", ", ".join(_uncoarsened(plan)) or "none"),
-        *(("coarsened", line) for line in coarsened_lines(plan.settings)),
+        ("kept as it is", ", ".join(uncoarsened) or "none"),
+        *(("coarsened", line) for line in coarsened_lines(settings)),
         ("removed", ", ".join(roles.removed) or "none"),
         *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
         *(("note", note) for note in plan.reading_notes),
-        ("feasible", ", ".join([f"k = {problem.k:,}{_of_persons(plan)}", *required])),
+        ("feasible", ", ".join([f"k = {problem.k:,}{persons}", *required])),
         ("search space", f"{guess.combinations:,.0f} combinations of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
         ("written", "nothing: this was a dry run"),
     ]
-    width = max(len(name) for name, _ in lines)
-    for name, text in lines:
-        say(f"{name:{width}}  {text}")
-
-
-def _uncoarsened(plan: Plan[Any]) -> list[str]:
-    return [name for name in plan.roles.kept if name not in plan.settings.coarsen]
-
-
-def _of_persons(plan: Plan[Any]) -> str:
-    return f" persons, told apart by {plan.settings.person}" if plan.settings.person else ""
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    _say_table(lines)
 
 
 def _certificate_text(release: Release) -> str:
     return str(release.certificate or f"none: {release.certificate_reason}")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def show_audit(audit: Audit) -> None:
@@ -232,18 +225,10 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
         written = {"report": str(report)} if report else {}
         say(json.dumps({**found.to_dict(), **written}))
         return
-    lines = evaluation_lines(found)
-    if report:
-        lines.append(("report", f"{report}, to be opened in a browser"))
-    width = max(cell_len(name) for name, _ in lines)
-    for name, text in lines:
-        line = f"{set_cell_size(name, width)}  {text}".rstrip()
-        say(line)
+    _say_table([*evaluation_lines(found), *_where(report)])
 
 
 MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
-
-
 ROLES = {
     "quasi-identifier": "quasi-identifiers",
     "sensitive": "sensitive",

@@ -15,9 +15,8 @@ from typing import Any, Literal, get_args
 import narwhals as nw
 import pyarrow as pa
 
-from shoal.data.databases import (
-    DatabaseTable,
-    is_address,
+from shoal.data.databases.address import DatabaseTable, is_address
+from shoal.data.databases.reading import (
     open_stored,
     read_stored_texts,
     stored_bytes,
@@ -88,9 +87,8 @@ class LargeTable:
     engine: Backend
     frame: Lazy
     memory: int
-    staging: Any = None  # is closed in the end
+    staging: Any  # is closed in the end
     texts: ReadTexts | None = None  # what is known of text files
-    most: int | None = None  # records that are solved at once; by default as many as memory allows
     stored: Origin | None = None  # of a table of a database
 
     @property
@@ -105,7 +103,7 @@ class LargeTable:
 
     def kinds(self, unchanged: Sequence[str]) -> dict[str, pa.DataType]:
         """The types that unchanged columns have in the table, where those of the staged release are others."""
-        found = {field.name: plain_type(field.type) for field in schema_of([self.staged(RELEASE)])}
+        found = {field.name: plain_type(field.type) for field in schema_of(self.staged(RELEASE))}
         return {
             name: kind
             for name, kind in self.engine.kinds.items()
@@ -117,14 +115,9 @@ class LargeTable:
         assert isinstance(self.staging, Staging)
         return self.staging.place(name)
 
-    def scan(self, paths: Sequence[Path]) -> Lazy:
-        """The records of Parquet files."""
-        return self.engine.scan(paths)
-
     def close(self) -> None:
         """Remove everything that was staged."""
-        if self.staging is not None:
-            self.staging.close()
+        self.staging.close()
 
 
 def engine_for(table: Any, engine: str | None, memory: str | int | None = None) -> str:
@@ -168,11 +161,14 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
         )
     if engine is not None:
         return engine
-    needed = BYTES_OF_TEXT * stored_bytes(table)
+    return "duckdb" if _is_too_large(BYTES_OF_TEXT * stored_bytes(table), memory) else MEMORY
+
+
+def _is_too_large(needed: int, memory: str | int | None) -> bool:
+    """Whether a table needs more bytes than there are to spare."""
     if memory is None and needed < 200_000_000:  # too little to ask how much is free
-        return MEMORY
-    room = read_memory(memory) if memory is not None else free_memory()
-    return "duckdb" if needed > room else MEMORY
+        return False
+    return needed > (free_memory() if memory is None else read_memory(memory))
 
 
 def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
@@ -187,10 +183,7 @@ def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
     if suffix == ".xlsx":
         return False
     factor = BYTES_IN_MEMORY.get(suffix, BYTES_IN_MEMORY.get(Path(path).suffix, BYTES_OF_TEXT))
-    if memory is None and factor * size < 200_000_000:  # too little to ask how much is free
-        return False
-    room = read_memory(memory) if memory is not None else free_memory()
-    return factor * size > room
+    return _is_too_large(factor * size, memory)
 
 
 def _is_several(path: str | os.PathLike[str]) -> bool:
@@ -203,7 +196,6 @@ def open_large(
     engine: str,
     *,
     memory: str | int | None = None,
-    most: int | None = None,
     beside: Path | None = None,
     progress: Progress = silent,
 ) -> LargeTable:
@@ -219,60 +211,42 @@ def open_large(
     if engine == "spark":
         from shoal.data.engines.spark import open_spark
 
-        return open_spark(table, room, most)
+        return open_spark(table, room)
     staging = Staging(beside)
     try:
         with engine_errors(engine):
-            if isinstance(table, DatabaseTable):
-                return _open_stored(table, engine, staging, room, most, progress)
-            if lazy_kind(table) is None:
-                return _open_files(table, input, engine, staging, room, most, progress)
-            native = nw.to_native(table, pass_through=True)
-            on = _on(engine, staging, native, room)
+            frame = nw.to_native(table, pass_through=True) if lazy_kind(table) else None
+            on = _on(engine, staging, frame, room)
+            if frame is None:
+                return _opened(table, input, on, room, progress)
             if engine == "duckdb":
-                on.kinds = _kinds(native.limit(0).to_arrow_table().schema)
-            return LargeTable(on, on.inward(native), room, staging, most=most)
+                on.kinds = _kinds(frame.limit(0).to_arrow_table().schema)
+            return LargeTable(on, on.inward(frame), room, staging)
     except BaseException:
         staging.close()
         raise
 
 
-def _open_files(
-    table: str | os.PathLike[str],
-    input: Input,
-    engine: str,
-    staging: Staging,
-    room: int,
-    most: int | None,
-    progress: Progress,
-) -> LargeTable:
+def _opened(table: Any, input: Input, on: Any, room: int, progress: Progress) -> LargeTable:
+    """Parquet files where they are, or a copy of text files or of a table of a database, made a batch at a time."""
+    read = on.staging.place("read.parquet")
+
+    def tell(records: int) -> None:
+        progress("reading", records, 0)
+
+    if isinstance(table, DatabaseTable):
+        stored = stored_to_parquet(table, read, tell)
+        on.kinds = _kinds(schema_of(read))
+        return LargeTable(on, on.scan([read]), room, on.staging, stored=stored)
     paths = matching_files(table)
-    on = _on(engine, staging, None, room)
-    if suffix_of(paths[0]) == ".parquet":
-        _check_parquet(paths)
-        on.kinds = _kinds(schema_of(paths))
-        if engine == "polars":
-            raise_problems(_zone_problems(on.kinds))
-        return LargeTable(on, on.scan(paths), room, staging, most=most)
-    read = staging.place("read.parquet")
-    texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
-    return LargeTable(on, on.scan([read]), room, staging, texts, most)
-
-
-def _open_stored(
-    table: DatabaseTable,
-    engine: str,
-    staging: Staging,
-    room: int,
-    most: int | None,
-    progress: Progress,
-) -> LargeTable:
-    """Copy a table of a database, a batch at a time, to where the work is done."""
-    read = staging.place("read.parquet")
-    stored = stored_to_parquet(table, read, lambda records: progress("reading", records, 0))
-    on = _on(engine, staging, None, room)
-    on.kinds = _kinds(schema_of([read]))
-    return LargeTable(on, on.scan([read]), room, staging, most=most, stored=stored)
+    if suffix_of(paths[0]) != ".parquet":
+        texts = texts_to_parquet(paths, input, read, tell)
+        return LargeTable(on, on.scan([read]), room, on.staging, texts)
+    _check_parquet(paths)
+    on.kinds = _kinds(schema_of(paths[0]))
+    if on.name == "polars":
+        raise_problems(_zone_problems(on.kinds))
+    return LargeTable(on, on.scan(paths), room, on.staging)
 
 
 def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:

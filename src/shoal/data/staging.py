@@ -82,9 +82,7 @@ def remove_leftovers(parent: Path) -> None:
             if _is_left_behind(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         for folder in parent.glob(f"{MAKING}*"):
-            if _is_ours(folder) and not process_runs(
-                folder.name.removeprefix(MAKING).partition("-")[0]
-            ):
+            if _is_orphaned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -93,8 +91,7 @@ def _is_left_behind(folder: Path) -> bool:
     try:
         lock = os.open(folder / LOCK, os.O_RDWR)
     except FileNotFoundError:  # half removed
-        process = folder.name.removeprefix(MARK).partition("-")[0]
-        return _is_ours(folder) and not process_runs(process)
+        return _is_orphaned(folder)
     except OSError:
         return False
     if not _is_ours(folder):
@@ -107,6 +104,12 @@ def _is_left_behind(folder: Path) -> bool:
         return False
     finally:
         os.close(lock)
+
+
+def _is_orphaned(folder: Path) -> bool:
+    """Whether a folder is ours, and the process that its name begins with is gone."""
+    process = folder.name.removeprefix(MARK).removeprefix(MAKING).partition("-")[0]
+    return _is_ours(folder) and not process_runs(process)
 
 
 def _is_ours(folder: Path) -> bool:

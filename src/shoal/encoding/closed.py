@@ -48,9 +48,7 @@ def raise_nodes(form: TreeForm, closures: Ints, share: float, draws: Floats) -> 
     """Nodes, those with small draws replaced by the next node above that is among them."""
     nodes = closures[0]
     needed = np.bincount(nodes, minlength=form.entries)
-    above = (
-        form.parent.copy()
-    )  # for each node the next one above that is shown, the root if there is none
+    above = form.parent.copy()  # the next shown node above each, the root if there is none
     for node in range(form.entries - 2, -1, -1):
         if not needed[above[node]]:
             above[node] = above[above[node]]
@@ -160,10 +158,8 @@ def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
     """Number groups by their closures, so that groups that read the same are one; every record has a group."""
     assert groups.min(initial=0) >= 0
     distinct, place = np.unique(closures, axis=1, return_inverse=True)
-    distinct = np.ascontiguousarray(
-        distinct
-    )  # in the order of all closures, which kernels are compiled for
-    return Closed(table, place.reshape(-1)[groups].astype(np.int32), distinct)
+    contiguous = np.ascontiguousarray(distinct)  # as kernels are compiled for
+    return Closed(table, place.reshape(-1)[groups].astype(np.int32), contiguous)
 
 
 def loosened(closed: Closed, share: float, seed: int | None = None) -> Closed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,20 +19,12 @@ import pyarrow.compute as pc
 
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.frames import Frame, category_order
-from shoal.encoding.models import (
-    Form,
-    Interval,
-    Model,
-    Order,
-    Prefix,
-    RangeForm,
-    Suppression,
-)
+from shoal.encoding.models import Form, Interval, Model, Order, Prefix, RangeForm, Suppression
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.released_texts import order_of_ranges
 from shoal.encoding.source import Input
 from shoal.encoding.type_inference import TypedColumn, mostly_looks_like, type_column
-from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.errors import InputError, added_to, listed, near_miss, raise_problems
 
 MOST_NUMBERS = 2**62
 FIXED_SEED: ContextVar[int | None] = ContextVar("FIXED_SEED", default=None)
@@ -253,10 +245,8 @@ def encode(
     `may_be_empty` lets quasi-identifiers be missing in all records, as in what is left of a table.
     `ranges` are sensitive columns that were coarsened to ranges.
 
-    Raises
-    ------
-    InputError
-        With every problem found: missing or empty columns, mixed types, values outside their hierarchy, …
+    Raises `InputError` with every problem found: missing or empty columns, mixed types, values outside their
+    hierarchy, …
     """
     problems = column_problems(frame.columns, [*quasi_identifiers, *sensitive, *identifiers])
     if not frame.shape[0]:
@@ -265,18 +255,14 @@ def encode(
     reading = input or Input()
     columns, codes = [], np.empty((frame.shape[0], len(quasi_identifiers)), dtype=np.int32)
     for j, name in enumerate(quasi_identifiers):
-        try:
+        with added_to(problems):
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
             column, codes[:, j] = encode_column(frame, name, model, reading, may_be_empty)
             columns.append(column)
-        except InputError as error:
-            problems.extend(error.problems)
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
-        try:
+        with added_to(problems):
             secrets[name] = encode_sensitive(frame, name, reading, None, name in ranges)
-        except InputError as error:
-            problems.extend(error.problems)
     raise_problems(problems)
     return Table(tuple(columns), codes, secrets)
 
@@ -313,29 +299,30 @@ def encode_column(
 
 
 def encode_sensitive(
-    frame: Frame,
-    name: str,
-    reading: Input,
-    counts: Records | None = None,
-    is_range: bool = False,
+    frame: Frame, name: str, reading: Input, counts: Records | None = None, is_range: bool = False
 ) -> Sensitive:
     """Encode one sensitive column; `is_range` says that it was coarsened to texts of ranges."""
     found = type_column(frame, name, reading, counts)
     order = order_of_ranges(found.labels, reading.decimal) if is_range else None
-    if order is None:
-        return _encode_sensitive(found)
-    values, labels = (
-        found.values.take(pa.array(order, pa.int64())),
-        [found.labels[i] for i in order],
-    )
-    rank = np.append(np.argsort(order), len(order)).astype(np.int32)  # place -1 is null
-    return Sensitive(rank[found.place], values, found.has_null, tuple(labels), are_ranges=True)
+    if order is not None:
+        values = found.values.take(pa.array(order, pa.int64()))
+        labels = tuple(found.labels[i] for i in order)
+        rank = np.append(np.argsort(order), len(order)).astype(np.int32)  # place -1 is null
+        return Sensitive(rank[found.place], values, found.has_null, labels, are_ranges=True)
+    if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
+        found = found.in_order()
+    elif pa.types.is_large_string(found.values.type):
+        found = _united(found)
+    place = np.where(found.place < 0, len(found.values), found.place)
+    return Sensitive(place, found.values, found.has_null, found.labels)
 
 
-def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
+def column_problems(
+    present: Sequence[str], wanted: Iterable[str], what: str = "table"
+) -> list[str]:
     """Sentences for every wanted column that is not there."""
     return [
-        f"Column '{name}' is not in the table{near_miss(name, present) or '.'} "
+        f"Column '{name}' is not in the {what}{near_miss(name, present) or '.'} "
         f"Columns: {listed(present)}."
         for name in wanted
         if name not in present
@@ -354,10 +341,9 @@ def _encode_column(
     if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
         is_date = pa.types.is_temporal(read.values.type)
+        # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise.
         if is_date or (model and model.needs_numbers) or len(read.values) == len(found.values):
-            found = (
-                read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
-            )
+            found = read
     if model is None:
         model = default_model(found.values.type)
     if isinstance(model, Order):
@@ -383,15 +369,6 @@ def _means_numbers(model: Model) -> bool:
     if isinstance(domain, list | tuple) and not any(isinstance(value, str) for value in domain):
         return True
     return model.needs_numbers
-
-
-def _encode_sensitive(found: TypedColumn) -> Sensitive:
-    if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
-        found = found.in_order()
-    elif pa.types.is_large_string(found.values.type):
-        found = _united(found)
-    place = np.where(found.place < 0, len(found.values), found.place)
-    return Sensitive(place, found.values, found.has_null, found.labels)
 
 
 def _united(found: TypedColumn) -> TypedColumn:

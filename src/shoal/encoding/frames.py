@@ -107,9 +107,8 @@ class AnyFrame(Protocol):
     def columns(self) -> Any: ...
 
 
-if (
-    TYPE_CHECKING
-):  # the kind of frame that goes in and comes out; `Release` alone is one of any kind
+# The kind of frame that goes in and comes out; `Release` alone is one of any kind.
+if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     FrameT = TypeVar("FrameT", bound=AnyFrame, default=Any)
@@ -137,9 +136,7 @@ def _collected(table: Any, engine: str) -> Any:
             return table.to_arrow_table()
         return table.collect() if engine == "polars" else table.toArrow()
     except Exception as error:
-        kind = type(
-            error
-        ).__name__  # raise outside of this block: the library's error may show a cell
+        kind = type(error).__name__  # raise outside of this block: the error may show a cell
     raise InputError(
         f"The {engine} table cannot be brought into memory ({kind}); check that its query runs to its end."
     )
@@ -167,15 +164,12 @@ def open_frame(table: Any) -> Frame:
 
 def _takeable(table: pa.Table) -> pa.Table:
     """Give a table types of which Arrow can pick records."""
+    t = pa.types
     for place, field in enumerate(table.schema):
-        if not _can_be_taken(field.type):
+        kind = field.type
+        if t.is_string_view(kind) or t.is_binary_view(kind) or t.is_run_end_encoded(kind):
             table = table.set_column(place, field.name, plain_column(table.column(place)))
     return table
-
-
-def _can_be_taken(kind: pa.DataType) -> bool:
-    t = pa.types
-    return not (t.is_string_view(kind) or t.is_binary_view(kind) or t.is_run_end_encoded(kind))
 
 
 def _check_names(table: Any) -> None:
@@ -232,9 +226,8 @@ def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.C
         )
     array = _decoded(name, array, kind)
     if pa.types.is_floating(kind):
-        bad = pc.sum(pc.invert(pc.is_finite(array))).as_py()
-        if bad and counts is not None:
-            bad = int(counts[np.asarray(pc.fill_null(pc.invert(pc.is_finite(array)), False))].sum())
+        is_bad = np.asarray(pc.fill_null(pc.invert(pc.is_finite(array)), False))
+        bad = np.count_nonzero(is_bad) if counts is None else counts[is_bad].sum()
         if bad:
             raise InputError(
                 f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."

@@ -15,14 +15,14 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.atomic import create_private, readable_by_others
+from shoal.atomic import create_private, readable_by_others, system_reason
 from shoal.encoding.encode import encode_column
 from shoal.encoding.forms import Records
 from shoal.encoding.frames import Frame, arrow_column
 from shoal.encoding.models import Calendar, Interval, Model
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.source import Input, Source
-from shoal.errors import LONGEST, InputError, raise_problems
+from shoal.errors import LONGEST, InputError, added_to, raise_problems
 
 
 @dataclass(frozen=True)
@@ -87,28 +87,20 @@ def coarsened(source: Source, models: Mapping[str, Model], reading: Input) -> So
 
     Missing values stay missing. A column that is not in the table is somebody else's problem.
 
-    Raises
-    ------
-    InputError
-        With every problem found: columns that hold no numbers or dates, values outside their hierarchy, …
+    Raises `InputError` with every problem found: columns that hold no numbers or dates, values outside their
+    hierarchy, …
     """
     frame, problems = source.data, list[str]()
     found: dict[str, pa.Array] = {}
     for name in (name for name in models if name in frame.columns):
-        try:
+        with added_to(problems):
             found[name] = coarse_texts(frame, name, models[name], reading)
-        except InputError as error:
-            problems.extend(error.problems)
     raise_problems(problems)
     return replace(source, data=_with_columns(frame, found)) if found else source
 
 
 def coarse_texts(
-    frame: Frame,
-    name: str,
-    model: Model,
-    reading: Input,
-    counts: Records | None = None,
+    frame: Frame, name: str, model: Model, reading: Input, counts: Records | None = None
 ) -> pa.Array:
     """How a model writes the single values of a column, as it does in a quasi-identifier of equal records."""
     column, codes = encode_column(frame, name, model, reading, True, counts)
@@ -176,13 +168,13 @@ class Key:
         return hmac.digest(self._secret, text.encode(), "sha256").hex()[:DIGITS]
 
 
-def read_key(path: str | None, environment: Mapping[str, str] | None = None) -> Key:
+def read_key(path: str | None) -> Key:
     """The key in a file, or, where none is named, in the environment variable SHOAL_KEY.
 
     Spaces and line ends around it do not belong to it, so that a file and a variable hold the same key.
     """
     if path is None:
-        found = (os.environ if environment is None else environment).get(VARIABLE, "")
+        found = os.environ.get(VARIABLE, "")
         if not found:
             raise InputError(
                 f"Pseudonyms need a key; make one with `shoal key -o FILE` and name the file in key_file (--key-file), "
@@ -205,7 +197,7 @@ def _content(path: Path) -> bytes:
                 )
             return file.read(MOST_BYTES).removeprefix(_MARK)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else type(error).__name__
+        why = system_reason(error)
     raise InputError(
         f"The key file cannot be read: {why}; check the path in key_file (--key-file), or make a key with "
         "`shoal key -o FILE`."
@@ -234,7 +226,7 @@ def write_key(path: Path) -> None:
             os.fsync(file.fileno())
         return
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else type(error).__name__
+        why = system_reason(error)
     raise InputError(f"'{path}' cannot be written: {why}; choose another place.")
 
 
@@ -267,9 +259,8 @@ def repeat_problems(name: str, texts: pa.Array) -> list[str]:
     several = int(np.count_nonzero(counts > 1))
     if not several:
         return []
-    shown = name[:LONGEST]
     return [
-        f"{several:,} pseudonyms of column '{shown}' would be in several records and link the records of a person, "
-        "whose groups taken together may identify them; remove the column instead (identifiers, -i), or keep "
+        f"{several:,} pseudonyms of column '{name[:LONGEST]}' would be in several records and link the records of a "
+        "person, whose groups taken together may identify them; remove the column instead (identifiers, -i), or keep "
         "one record of each person."
     ]

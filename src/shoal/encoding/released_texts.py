@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -170,11 +171,8 @@ def read_sets(released: ReleasedColumn, input: Input | None) -> pa.Array:
     ]
     flat = pa.array([member for own in sets for member in own or ()], pa.large_string())
     typed = infer(flat, input) if len(flat) and input is not None else flat
-    values, at = [], 0
-    for own in sets:
-        stop = at + len(own or ())
-        values.append(None if own is None else typed[at:stop].to_pylist())
-        at = stop
+    members = iter(typed.to_pylist())
+    values = [None if own is None else list(islice(members, len(own))) for own in sets]
     return released.spread(pa.array(values, pa.list_(typed.type)))
 
 
@@ -206,17 +204,13 @@ def read_values(released: ReleasedColumn, input: Input | None) -> pa.Array:
 VALUES_PER_PART = 4
 
 
-def has_numbers(form: Form) -> bool:
+def has_numbers(form: Form) -> TypeGuard[RangeForm]:
     """Whether closures are ranges of numbers."""
-    return _is_range(form) and not pa.types.is_temporal(form.values.type)  # type: ignore[attr-defined]
+    return has_middle(form) and not pa.types.is_temporal(form.values.type)
 
 
-def has_middle(form: Form) -> bool:
+def has_middle(form: Form) -> TypeGuard[RangeForm]:
     """Whether closures are ranges of numbers or dates."""
-    return _is_range(form)
-
-
-def _is_range(form: Form) -> bool:
     return isinstance(form, RangeForm) and not isinstance(form, OrderForm)
 
 
@@ -241,20 +235,13 @@ def rounded_means(
     are fewer parts where few values are possible in the closure, so that to exclude a part is not to name a value.
     Which values occur has no part in it: then the number of parts would tell more than the mean does.
 
-    Parameters
-    ----------
-    closures
-        Of each group: the lowest and the highest code.
-    codes, groups
-        Of each record.
-    declared
-        Whether the values of the form are a declared domain, and not those that occur.
+    `closures` are of groups, `codes` and `groups` of records; `declared` says that the values of the form are a
+    declared domain, and not those that occur.
     """
     low, high = form.bounds(closures)
     start, stop = _floats(low), _floats(high)
-    numbers = np.append(
-        _floats(form.values if form.uppers is None else middles(form.values, form.uppers)), 0.0
-    )  # of null, which no mean is asked for
+    numbers = _floats(form.values if form.uppers is None else middles(form.values, form.uppers))
+    numbers = np.append(numbers, 0.0)  # of null, which no mean is asked for
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         width = stop - start
         share = (numbers[codes] - start[groups]) / width[groups]
@@ -262,9 +249,8 @@ def rounded_means(
     sizes = np.bincount(groups, minlength=start.size)
     mean = np.bincount(groups, weights=share, minlength=start.size) / np.maximum(sizes, 1)
     parts = part_counts(sizes, _possible(form, closures, declared))
-    part = np.minimum(
-        np.floor(mean * parts + 1e-9), parts - 1
-    )  # the order of a sum must not decide
+    part = np.floor(mean * parts + 1e-9)  # the order of a sum must not decide
+    part = np.minimum(part, parts - 1)
     return _masked(_shown(start, stop, width, (part + 0.5) / parts, width / parts), low, high)
 
 

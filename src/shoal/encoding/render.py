@@ -19,7 +19,7 @@ from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number_te
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, added_to, raise_problems
 
 
 def reordered_frame(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
@@ -192,12 +192,10 @@ def native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
 def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
     column, closures = closed.table.columns[j], closed.of_column(j)
-    if style == "mean" and isinstance(column.form, RangeForm) and has_numbers(column.form):
-        codes, declared = (
-            closed.table.codes[:, j],
-            getattr(column.model, "domain", None) is not None,
-        )
-        means = rounded_means(column.form, closures, codes, closed.groups, declared)
+    if style == "mean" and has_numbers(column.form):
+        codes = closed.table.codes[:, j]
+        is_declared = getattr(column.model, "domain", None) is not None
+        means = rounded_means(column.form, closures, codes, closed.groups, is_declared)
         return {column.name: means}
     return rendered_columns(column, closures, style)
 
@@ -253,10 +251,7 @@ def spelled_for(
 def read_closed_groups(table: Table, frame: Frame) -> Closed:
     """Read a release of an encoded table, records in the same order, back to groups and closures.
 
-    Raises
-    ------
-    InputError
-        Where records or columns are missing, or texts are no closure of their column.
+    Raises `InputError` where records or columns are missing, or texts are no closure of their column.
     """
     if frame.shape[0] != table.records:
         raise InputError(
@@ -272,20 +267,15 @@ def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     Records are in one group if they read the same, as in the audit: `1–2` and `*` are two groups even where both cover
     all values.
 
-    Raises
-    ------
-    InputError
-        Where columns are missing or texts are no closure of their column.
+    Raises `InputError` where columns are missing or texts are no closure of their column.
     """
     problems: list[str] = []
     places, closures = [], []
     for column in columns:
-        try:
+        with added_to(problems):
             place, column_closures = _parsed(column, frame)
             places.append(place)
             closures.append(column_closures)
-        except InputError as error:
-            problems.extend(error.problems)
     raise_problems(problems)
     first, groups, _ = distinct_rows(np.stack(places, axis=1))
     per_group = np.concatenate([c[:, p[first]] for c, p in zip(closures, places, strict=True)])
@@ -302,7 +292,7 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         and column.name not in frame.columns
         and all(name in frame.columns for name in bounds)
     ):
-        (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
+        (low, low_texts), (high, high_texts) = (texts_by_record(frame, name) for name in bounds)
         first, place, _ = distinct_rows(np.stack([low, high], axis=1))
         nulls = np.count_nonzero((low == len(low_texts) - 1) & (high == len(high_texts) - 1))
         known_nulls = column.counts[form.null] if form.has_null else 0
@@ -311,7 +301,7 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         parsed = [unknown_ends if a is b is None else form.of_bounds(a, b) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
-        place, texts = _texts(frame, column.name)
+        place, texts = texts_by_record(frame, column.name)
         used, where = np.unique(place, return_inverse=True)
         place = where.astype(np.int32)
         parsed = [form.parse(texts[i]) for i in used]
@@ -332,7 +322,7 @@ def _as_ranges(column: Column, frame: Frame) -> str:
     return ", as ranges and not as single numbers" if is_fraction else ""
 
 
-def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:
+def texts_by_record(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:
     """A released column: each record's place in a list of texts, whose last is None."""
     array = arrow_column(frame, name)
     values = pc.unique(array.drop_null())

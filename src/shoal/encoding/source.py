@@ -65,11 +65,7 @@ def _escaped(text: str) -> str:
     return text.replace(",", "\\,").replace(":", "\\:")
 
 
-Relation = tuple[
-    str, ...
-]  # what tells a table of a database from all others, whatever address leads to it
-
-
+Relation = tuple[str, ...]  # tells a table of a database from all others, whatever its address
 TYPES = ("text", "number", "date")  # what a column can be said to hold
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -37,13 +38,8 @@ def infer(values: Texts, input: Input) -> Texts:
     Different texts may become one value: 250.1 and 250.10 are the same number. Leading zeros (02139)
     and numbers beyond 64 bits stay text, as do columns of nulls only.
 
-    Parameters
-    ----------
-    values
-        Texts; nulls fit every type. The distinct values of a column are enough.
-    input
-        Says the decimal sign, and the date format, which comes before any other reading; of one column, see
-        `Input.of_column`.
+    The distinct `values` of a column are enough; nulls fit every type. `input` says the decimal sign, and the date
+    format, which comes before any other reading; of one column, see `Input.of_column`.
 
     Examples
     --------
@@ -89,7 +85,7 @@ def _formatted_dates(values: Texts, date_format: str) -> Texts | None:
 
 def _integers(values: Texts) -> Texts | None:
     """Whole numbers without leading zeros: 02139 is a zip code."""
-    return _cast(values, pa.int64()) if _all_match(values, _INTEGER) else None
+    return _cast(values, pa.int64()) if all_match(values, _INTEGER) else None
 
 
 def _decimals(values: Texts, sign: str) -> Texts | None:
@@ -97,7 +93,7 @@ def _decimals(values: Texts, sign: str) -> Texts | None:
         if pc.any(pc.match_substring(values, ".")).as_py():
             return None
         values = pc.replace_substring(values, sign, ".")
-    typed = _cast(values, pa.float64()) if _all_match(values, _DECIMAL) else None
+    typed = _cast(values, pa.float64()) if all_match(values, _DECIMAL) else None
     return typed if typed is not None and pc.all(pc.is_finite(typed)).as_py() else None
 
 
@@ -112,9 +108,9 @@ def _iso_dates(values: Texts) -> Texts:
     """ISO dates, or ISO datetimes, all with a zone or all without one; those with a zone become UTC."""
     if pc.any(pc.match_substring_regex(values, _YEAR_ZERO)).as_py():
         return values
-    if _all_match(values, _DATE):
+    if all_match(values, _DATE):
         candidates = [pa.date32()]
-    elif _all_match(values, _TIMESTAMP):
+    elif all_match(values, _TIMESTAMP):
         candidates = [pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns")]
     else:
         return values
@@ -122,8 +118,9 @@ def _iso_dates(values: Texts) -> Texts:
     return next((dates for dates in typed if dates is not None), values)
 
 
-def _all_match(values: Texts, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+def all_match(values: Texts, pattern: str) -> bool:
+    """Whether there are texts and all of them, nulls aside, fit a regular expression."""
+    return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
 
 def _cast(values: Texts, type_: pa.DataType) -> Texts | None:
@@ -170,17 +167,8 @@ _FORMS = {
 }
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _NUMBER = r"^-?[0-9]+([.,][0-9]+)?$"
-_WORDS = {
-    "%d": "day",
-    "%m": "month",
-    "%b": "month",
-    "%B": "month",
-    "%Y": "year",
-    "%y": "year",
-    "%H": "hour",
-    "%M": "minute",
-    "%S": "second",
-}
+_WORDS = {"%d": "day", "%m": "month", "%b": "month", "%B": "month", "%Y": "year", "%y": "year"}
+_WORDS |= {"%H": "hour", "%M": "minute", "%S": "second"}
 _EXAMPLE = datetime(1980, 12, 31, 13, 45, 59)
 
 
@@ -189,29 +177,30 @@ def date_formats(values: pa.Array) -> list[str]:
     few = values.slice(0, 50).cast(pa.large_string())
     first = (few[0].as_py() or "") if len(few) else ""
     likely = [  # one value rules out nearly all forms, which matters in tables of many columns
-        form for form, regex in _FORMS.items() if re.search(regex, first) and _all(few, regex)
+        form for form, regex in _FORMS.items() if re.search(regex, first) and all_match(few, regex)
     ]
     if not likely:
         return []
-    some = np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(np.int64)
-    tried = values.take(pa.array(np.unique(some))).cast(pa.large_string())
+    tried = values.take(pa.array(even_places(len(values), MOST_DATES))).cast(pa.large_string())
     return [
         form
         for form in likely
-        if _all(tried, _FORMS[form]) and pa.types.is_temporal(_read(tried, form).type)
+        if all_match(tried, _FORMS[form]) and pa.types.is_temporal(_read(tried, form).type)
     ]
+
+
+def even_places(number: int, most: int) -> npt.NDArray[np.int64]:
+    """At most so many of the places from 0 to below a number, evenly taken."""
+    return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
 
 
 def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
     """The one form in which all texts of a column are dates, and the dates; None where they are none.
 
-    Raises
-    ------
-    InputError
-        Where several forms fit and give different dates, or years have two digits: nobody is to guess then.
+    Raises `InputError` where several forms fit and give different dates, or years have two digits: nobody is to
+    guess then.
     """
-    forms = date_formats(values)
-    dates = {form: _read(values, form) for form in forms}
+    dates = {form: _read(values, form) for form in date_formats(values)}
     dates = {form: read for form, read in dates.items() if pa.types.is_temporal(read.type)}
     if not dates:
         return None
@@ -224,8 +213,7 @@ def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
 
 def mostly_looks_like(values: pa.Array) -> str | None:
     """What most texts of a column look like, "numbers" or "dates", though not all of them are; None for neither."""
-    some = np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(np.int64)
-    texts = values.take(pa.array(np.unique(some)))
+    texts = values.take(pa.array(even_places(len(values), LOOKED_AT)))
     for regexes, what in (([_NUMBER], "numbers"), ([_ISO, *_FORMS.values()], "dates")):
         for regex in regexes:
             fitting = pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0
@@ -257,10 +245,6 @@ def _question(name: str, forms: list[str]) -> str:
 
 def _read(texts: pa.Array, date_format: str) -> pa.Array:
     return infer(texts, Input(date_format=date_format))
-
-
-def _all(values: pa.Array, regex: str) -> bool:
-    return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, regex)).as_py())
 
 
 @dataclass(frozen=True)
@@ -306,10 +290,7 @@ def type_column(
 ) -> TypedColumn:
     """A column as it was found, or as it is said to be; `finds_formats` looks for dates that are not ISO dates.
 
-    Raises
-    ------
-    InputError
-        Where a column does not hold what it is said to, or its dates can be read in several ways.
+    Raises `InputError` where a column does not hold what it is said to, or its dates can be read in several ways.
     """
     found = _as_found(arrow_column(frame, name, counts), reading.of_column(name))
     if reading.is_text(name):

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shoal.encoding.encode import Column, Table, column_problems
 from shoal.encoding.models import Interval, Order
-from shoal.encoding.other_columns import (
-    Roles,
-    assign_roles,
-)
+from shoal.encoding.other_columns import Roles, assign_roles
 from shoal.encoding.render import bound_names
 from shoal.encoding.source import Dialect
 from shoal.encoding.type_inference import date_format_in_words
@@ -25,18 +22,7 @@ from shoal.errors import (
     raise_refusals,
     refusal_lines,
 )
-from shoal.kernels.compile.ahead import (
-    DEFAULT,
-    LARGER,
-    PERSON,
-    REQUIREMENTS,
-    SOMETIMES,
-    Ahead,
-    Signature,
-    uncompiled,
-    worker_count,
-)
-from shoal.kernels.compile.ahead import SECONDS as SECONDS_OF_A_KERNEL
+from shoal.kernels.compile import ahead
 from shoal.kernels.compile.cache import on_compile
 from shoal.progress import COMPILING, Progress, Watch, silent
 from shoal.risk.leaks import Leaks
@@ -206,12 +192,12 @@ def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:
     """Columns of the table that bounds would overwrite."""
     if settings.render != "bounds":
         return []
-    intervals = [
-        name
+    wanted = {
+        bound
         for name, model in settings.quasi_identifiers.items()
         if model is None or isinstance(model, Interval | Order)
-    ]
-    wanted = {bound for name in intervals for bound in bound_names(name)}
+        for bound in bound_names(name)
+    }
     return [
         f"Column '{name}' is in the way of an interval's bounds; rename it."
         for name in columns
@@ -234,9 +220,7 @@ class Estimate:
     combinations: float  # of generalization levels
     least: float  # seconds
     most: float
-    compiles: (
-        bool  # whether kernels of the default method are compiled first, which is in the seconds
-    )
+    compiles: bool  # whether kernels are compiled first, which is in the seconds
 
 
 def estimate_run(plan: Plan[Any]) -> Estimate:
@@ -251,7 +235,7 @@ def estimate_run(plan: Plan[Any]) -> Estimate:
         limit = getattr(settings.refine, "seconds", None)
         seconds += limit or REFINING * share
     seconds *= LIMITED if settings.requirements else 1.0
-    first = SECONDS_OF_A_KERNEL * len(kernels_ahead(settings, records)) / PROCESSES
+    first = ahead.SECONDS * len(kernels_ahead(settings, records)) / PROCESSES
     return Estimate(
         combinations=lattice_size(make_ladders(plan.problem)),
         least=0.3 + (scanned + seconds + first) / SPREAD,
@@ -260,7 +244,7 @@ def estimate_run(plan: Plan[Any]) -> Estimate:
     )
 
 
-def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
+def kernels_ahead(settings: Settings, records: int) -> list[ahead.Signature]:
     """Return the kernels that a job will call and that are not compiled yet, for the default method alone.
 
     A job with another method compiles each kernel when it first calls it.
@@ -269,12 +253,12 @@ def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
         return []
     measure = ADDITIVE.get(settings.objective)
     chooses = measure is not None and measure.monotone
-    lists = [DEFAULT, LARGER] if chooses else [DEFAULT]
-    lists += [REQUIREMENTS] if settings.requirements else []
+    lists = [ahead.DEFAULT, ahead.LARGER] if chooses else [ahead.DEFAULT]
+    lists += [ahead.REQUIREMENTS] if settings.requirements else []
     # Where shares are limited, cells are chosen and carved in turn, even if records are few.
-    lists += [SOMETIMES] if any(not own.counts_kinds for own in settings.requirements) else []
-    lists += [PERSON] if settings.person else []
-    return uncompiled(lists)
+    lists += [ahead.SOMETIMES] if any(not own.counts_kinds for own in settings.requirements) else []
+    lists += [ahead.PERSON] if settings.person else []
+    return ahead.uncompiled(lists)
 
 
 @contextmanager
@@ -293,8 +277,8 @@ def compiling_for(
 
     def wait(kernel: str, types: tuple[Any, ...]) -> None:
         tell(work.done, max(1, len(wanted)))
-        if work.wait_for(Signature(kernel, types)):
+        if work.wait_for(ahead.Signature(kernel, types)):
             back()
 
-    with Ahead(wanted, tell, worker_count(wanted)) as work, on_compile(wait):
+    with ahead.Ahead(wanted, tell, ahead.worker_count(wanted)) as work, on_compile(wait):
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,13 @@ from shoal.audits.verdict import (
     judge,
     refuse_identifiers,
 )
-from shoal.data.databases import is_address
+from shoal.data.databases.address import is_address
 from shoal.data.files.header import check_header
+from shoal.data.files.table_file import read_file_texts
 from shoal.data.open import input_of_release, texts_in
-from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, open_frame
 from shoal.encoding.render import bound_names
+from shoal.encoding.source import Dialect, Input
 from shoal.errors import LONGEST, Refusal
 from shoal.risk.leaks import kept_leaks, value_leaks
 from shoal.settings.settings import Settings
@@ -71,14 +73,18 @@ class AuditEvidence:
 
 def audit_evidence(table: Frame, settings: Settings, order: Places) -> AuditEvidence:
     """What the audit must know of a table whose records are released in this order."""
-    replaced = crowd = None
-    if settings.pseudonyms:
-        replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
+    crowd = None
     if settings.person:
-        crowd = read_person_ids(
-            table, settings.person, settings.reading.missing_in(settings.person)
-        ).taken(order)
-    return AuditEvidence(original_columns(table, settings), replaced, crowd)
+        missing = settings.reading.missing_in(settings.person)
+        crowd = read_person_ids(table, settings.person, missing).taken(order)
+    return AuditEvidence(original_columns(table, settings), _replaced(table, settings), crowd)
+
+
+def _replaced(table: Frame, settings: Settings) -> ReplacedColumns | None:
+    """The columns of a table that pseudonyms replace, None where there are none."""
+    if not settings.pseudonyms:
+        return None
+    return read_replaced(table, settings.pseudonyms, _linking(settings))
 
 
 def audit_release(released: Frame, known: AuditEvidence, settings: Settings) -> Examination:
@@ -86,7 +92,7 @@ def audit_release(released: Frame, known: AuditEvidence, settings: Settings) -> 
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
     if settings.coarsen:
-        prove_coarsened(released, settings.coarsen, _reader(settings))
+        audit_coarsened(released, settings)
     if known.originals is not None:
         return audit_compatibility(known.originals, released, settings.k, settings.removed)
     examination = audit_frame(released, **audit_options(settings), crowd=known.crowd)
@@ -95,11 +101,17 @@ def audit_release(released: Frame, known: AuditEvidence, settings: Settings) -> 
     return _with_series(examination, released, known.series, settings)
 
 
+def audit_file(known: AuditEvidence, settings: Settings, dialect: Dialect, path: Path) -> None:
+    """Audit a file of this dialect that holds a release, as texts."""
+    texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
+    audit_release(texts, known, settings).prove()
+
+
 def with_verdict(
     found: Examination,
     settings: Settings,
     unprotected: Unprotected,
-    leaks: Sequence[Refusal] = (),
+    leaks: Sequence[Refusal],
     persons: Sequence[Persons] = (),
 ) -> Examination:
     """An examination with the verdict on the whole release; `leaks` are those that somebody allowed."""
@@ -163,27 +175,6 @@ def unprotected_columns(
     return [name for name in columns if name not in known or name in leaking]
 
 
-def unprotected_in(
-    released: Frame,
-    settings: Settings,
-    leaks: Sequence[Refusal] = (),
-    persons: Places | None = None,
-    groups: Ints | None = None,
-) -> tuple[Unprotected, list[Refusal]]:
-    """The unprotected columns of a release, whom they identify, and why they may not be released.
-
-    `persons` has the number of each record's person; without it every record is a person. `groups` has the group of
-    each record, where all quasi-identifiers of a group read the same and no two groups do.
-    """
-    people = released.shape[0] if persons is None else int(np.unique(persons).size)
-    known = () if groups is None else released_columns(released, settings)
-
-    def count(names: Sequence[str]) -> int:
-        return count_identified(released, [n for n in names if n not in known], persons, groups)
-
-    return judge_unprotected(released.columns, settings, leaks, people, count)
-
-
 def judge_unprotected(
     released: Sequence[str],
     settings: Settings,
@@ -191,7 +182,10 @@ def judge_unprotected(
     people: int,
     identified_by: Callable[[Sequence[str]], int],
 ) -> tuple[Unprotected, list[Refusal]]:
-    """The same for any release; `identified_by` counts the people who alone have their values in some columns."""
+    """The unprotected columns of a release, whom they identify, and why they may not be released.
+
+    `identified_by` counts the people who alone have their values in some columns.
+    """
     limit = settings.identified_limit
     known = [name for name in bounds_or_names(settings) if name in released]
     columns = unprotected_columns(released, settings, leaks)
@@ -220,7 +214,7 @@ def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
 
 
 def audit_coarsened(column: Frame, settings: Settings) -> None:
-    """Audit the distinct values of a column of a release that was to be coarsened."""
+    """Audit columns of a release, or the distinct values of one, that were to be coarsened."""
     prove_coarsened(column, settings.coarsen, _reader(settings))
 
 
@@ -254,11 +248,8 @@ def released_columns(released: Frame, settings: Settings) -> list[str]:
 
 def audit_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
     """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
-    known = AuditEvidence(original_columns(table, settings), crowd=_own_crowd(released, settings))
-    if settings.pseudonyms:
-        known = replace(
-            known, replaced=read_replaced(table, settings.pseudonyms, _linking(settings))
-        )
+    replaced, crowd = _replaced(table, settings), _own_crowd(released, settings)
+    known = AuditEvidence(original_columns(table, settings), replaced, crowd)
     found = audit_release(released, known, settings)
     found = replace(found, audit=replace(found.audit, person=settings.person or ""))
     return table_with_verdict(found, released, settings)
@@ -270,25 +261,16 @@ def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Exa
     Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
     """
     texts = texts_in(table, settings.reading if keeps_sheet else input_of_release(settings.reading))
-    if texts is not None:
-        if isinstance(table, str | os.PathLike) and not is_address(table):
-            check_header(Path(table), texts.column_names, texts.columns)
-        frame = open_frame(texts)
-        examination = audit_texts(
-            texts, **audit_options(settings), crowd=_own_crowd(frame, settings)
-        )
-    else:
-        frame = open_frame(table)
-        examination = audit_frame(
-            frame, **audit_options(settings), crowd=_own_crowd(frame, settings)
-        )
-    columns = frame.columns
+    if texts is not None and isinstance(table, str | os.PathLike) and not is_address(table):
+        check_header(Path(table), texts.column_names, texts.columns)
+    frame = open_frame(table if texts is None else texts)
+    asked = {**audit_options(settings), "crowd": _own_crowd(frame, settings)}
+    examination = audit_frame(frame, **asked) if texts is None else audit_texts(texts, **asked)
     prove_replaced(frame, ReplacedColumns(settings.pseudonyms, _linking(settings)))
     if settings.coarsen:
-        prove_coarsened(frame, settings.coarsen, _reader(settings))
-    unnamed = tuple(
-        name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
-    )
+        audit_coarsened(frame, settings)
+    rest = unprotected_columns(frame.columns, settings, ())
+    unnamed = tuple(name for name in rest if name not in settings.keep)
     audit = replace(examination.audit, unnamed=unnamed, person=settings.person or "")
     return table_with_verdict(replace(examination, audit=audit), frame, settings)
 
@@ -299,7 +281,9 @@ def table_with_verdict(found: Examination, released: Frame, settings: Settings) 
     sensitive = [name for name in settings.sensitive if name in released.columns]
     rest = unprotected_columns(released.columns, settings, ())
     leaks = value_leaks(released, sensitive, rest)
-    unprotected, _ = unprotected_in(released, plain, leaks)
+    unprotected, _ = judge_unprotected(
+        released.columns, plain, leaks, released.shape[0], partial(count_identified, released)
+    )
     return with_verdict(found, settings, unprotected, leaks)
 
 

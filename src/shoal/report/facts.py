@@ -9,7 +9,7 @@ from datetime import datetime
 from shoal.assess.histograms import Histogram
 from shoal.assess.risk import Risks
 from shoal.assess.singling_out import KeptColumns
-from shoal.audits.verdict import Persons, Verdict
+from shoal.audits.verdict import Audit, Verdict
 from shoal.solve.bounds.certificate import Certificate
 
 
@@ -115,16 +115,12 @@ class Facts:
     title: str
     version: str
     written: datetime
-    records: int
+    audit: Audit  # its `persons` are identifiers that repeat: k counts records there, not persons
     left_out: int
-    groups: int
     k: int
     reads_the_same: bool  # whether the records of a group do
     promises: tuple[Promise, ...]
     verdict: Verdict
-    persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
-    person: str  # the column by which persons were to be counted, empty for none
-    by_person: Persons | None  # what was counted of them
     roles: ColumnRoles
     kept: tuple[KeptColumns, ...]
     method: str  # and how it was refined, empty where it is not known
@@ -144,9 +140,5 @@ class Facts:
     @property
     def leaves_persons(self) -> bool:
         """Whether persons have several records, or were to be counted, and nothing is proved for them."""
-        return bool(self.persons) or (bool(self.person) and self.by_person is None)
-
-    @property
-    def hides_records(self) -> bool:
-        """Whether records are proved to hide among others, so that released values may be shown."""
-        return self.verdict.is_proved
+        audit = self.audit
+        return bool(audit.persons) or (bool(audit.person) and audit.by_person is None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +21,6 @@ from shoal.assess.distributions import Distributions
 from shoal.assess.risk import Risks
 from shoal.assess.scales import released_labels, scale_of
 from shoal.assess.singling_out import KeptColumns, values_of
-from shoal.audits.requirements.base import Requirement
 from shoal.audits.verdict import Examination, Places, Verdict
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
@@ -38,12 +37,7 @@ from shoal.report.facts import (
     SizeClass,
     Sizes,
 )
-from shoal.report.words import (
-    PROMISE_OF_SERIES,
-    CellShares,
-    promise_of_k,
-    sentence_of,
-)
+from shoal.report.words import PROMISE_OF_SERIES, CellShares, promise_of_k, sentence_of
 from shoal.settings.settings import Settings
 from shoal.settings.toml import content_of
 from shoal.solve.local_search.budget import Refine
@@ -78,11 +72,11 @@ def reported_settings(
     if not whole:
         content = {name: part for name, part in content.items() if name not in _MAKING}
     key = content["columns"].pop("key_file", None)
-    beyond = [item for value in content["requirement"].values() for item in _entries(value)]
-    entries = [*content["quasi_identifiers"].values(), *beyond]
+    lists_of_tables = [own for own in content["requirement"].values() if isinstance(own, list)]
+    entries = [*content["quasi_identifiers"].values(), *chain(*lists_of_tables)]
     lists, folders = sum(map(_hide_lists, entries)), sum(map(_hide_folder, entries))
-    remarks = [*([_NO_LISTS] if lists else []), *([_NO_FOLDERS] if folders else [])]
-    remarks += [_NO_KEY] if key else []
+    hidden = {_NO_LISTS: lists, _NO_FOLDERS: folders, _NO_KEY: key}
+    remarks = [remark for remark, is_hidden in hidden.items() if is_hidden]
     text = tomli_w.dumps(content).strip()
     text = re.sub(rf'^(\w+) = "({_MARK}[\d, a-z]*)"$', r"# \1 \2", text, flags=re.MULTILINE)
     text = "".join(map(_visible, text))
@@ -98,10 +92,6 @@ def _visible(sign: str) -> str:
     if sign.isprintable() or sign == "\n":
         return sign
     return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
-
-
-def _entries(value: Any) -> list[dict[str, Any]]:
-    return value if isinstance(value, list) else []
 
 
 def _hide_lists(entry: dict[str, Any]) -> bool:
@@ -212,16 +202,12 @@ def gather_facts(
         title=settings.title,
         version=__version__,
         written=datetime.now(UTC).replace(microsecond=0),
-        records=release.examination.audit.records,
+        audit=release.examination.audit,
         left_out=closed.left_out,
-        groups=release.examination.audit.groups,
         k=settings.k,
         reads_the_same=settings.method.homogeneous,
         promises=_promises(release),
         verdict=release.verdict,
-        persons=release.examination.audit.persons,
-        person=release.examination.audit.person,
-        by_person=release.examination.audit.by_person,
         roles=roles,
         kept=tuple(release.alone_in(roles.kept)),
         method=settings.method.name if made else "",
@@ -248,34 +234,18 @@ def _measured(closed: Closed, settings: Settings, name: str) -> MeasuredLoss:
 def _promises(release: ReportSource) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
     settings, examination = release.settings, release.examination
-    required: list[Requirement | None] = [
-        item for item in settings.requirements for _ in item.over(settings.sensitive)
-    ]  # in the order of the proofs
-    required += [None] * (
-        len(examination.audit.proofs) - len(required)
-    )  # that of a series is the last
+    k, audit = settings.k, examination.audit
     of_k, *misses = examination.misses
-    return (
-        Promise(
-            f"k = {settings.k:,}",
-            promise_of_k(
-                settings.k, settings.method.homogeneous, examination.audit.by_person is not None
-            ),
-            f"at least {settings.k:,}",
-            f"{examination.audit.smallest:,}",
-            of_k,
-        ),
-        *(
-            Promise(
-                proof.requirement,
-                PROMISE_OF_SERIES if item is None else item.promise(),
-                f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
-                f"{proof.reached:.4g}",
-                miss,
-            )
-            for item, proof, miss in zip(required, examination.audit.proofs, misses, strict=True)
-        ),
-    )
+    meaning = promise_of_k(k, settings.method.homogeneous, audit.by_person is not None)
+    found = [Promise(f"k = {k:,}", meaning, f"at least {k:,}", f"{audit.smallest:,}", of_k)]
+    # In the order of the proofs, of which that of a series is the last and has no requirement.
+    required = [item for item in settings.requirements for _ in item.over(settings.sensitive)]
+    items = [*required, *[None] * (len(audit.proofs) - len(required))]
+    for item, proof, miss in zip(items, audit.proofs, misses, strict=True):
+        meaning = PROMISE_OF_SERIES if item is None else item.promise()
+        limit = f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}"
+        found.append(Promise(proof.requirement, meaning, limit, f"{proof.reached:.4g}", miss))
+    return tuple(found)
 
 
 def _roles(release: ReportSource) -> ColumnRoles:
@@ -298,9 +268,7 @@ def _roles(release: ReportSource) -> ColumnRoles:
         kept=kept,
         unnamed=tuple(name for name in kept if name in nobodys),
         allowed={name: own for name, own in settings.allow.items() if name in known_columns},
-        coarsened={
-            name: model.coarseness() for name, model in settings.coarsen.items() if name in released
-        },
+        coarsened={n: own.coarseness() for n, own in settings.coarsen.items() if n in released},
     )
 
 

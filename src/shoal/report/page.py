@@ -50,9 +50,10 @@ def write_report(
 
 
 def render_page(facts: Facts) -> str:
-    """The report."""
     histograms = [item for item in facts.histograms if item.labels]
-    drawn = histograms[:MOST_CHARTS] if facts.hides_records else []
+    drawn = (
+        histograms[:MOST_CHARTS] if facts.verdict.is_proved else []
+    )  # else nothing hides records
     return fill_template(
         "page.html",
         facts=facts,
@@ -74,7 +75,6 @@ def _templates() -> Any:
 
 
 def fill_template(template: str, **context: Any) -> str:
-    """A template filled in."""
     return _templates().get_template(template).render(context)
 
 
@@ -174,13 +174,12 @@ def of_originals(share: float, records: int | None, k: int) -> tuple[str, float]
 
 
 def _size_chart(facts: Facts) -> Chart:
-    """How many groups there are of each size."""
     sizes = facts.sizes
     most = round_up(max(item.groups for item in sizes.classes))
     return Chart(
         "size-chart",
         "Number of groups by size",
-        f"{facts.groups:,} groups of {sizes.smallest:,} to {sizes.largest:,} records; "
+        f"{facts.audit.groups:,} groups of {sizes.smallest:,} to {sizes.largest:,} records; "
         "the same numbers follow as a table.",
         [
             Row(

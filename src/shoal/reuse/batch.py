@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.verdict import Audit
-from shoal.data.files.table_file import formula_problems, read_file_texts, write_file
+from shoal.data.files.table_file import formula_problems, write_file
 from shoal.data.open import open_table
 from shoal.encoding.encode import random_order
 from shoal.encoding.forms import Records
@@ -24,7 +25,7 @@ from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import Infeasible, InputError, raise_problems
 from shoal.pipeline.carriers.memory import Memory, group_and_refine
 from shoal.pipeline.plan import Plan, prepare
-from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_release
+from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_file, audit_release
 from shoal.progress import Watch, silent
 from shoal.reuse.coverage import NOBODY, Coverage, assign_closures, coverage_of
 from shoal.risk.limits import compile_rules
@@ -87,23 +88,13 @@ class Batch(Generic[FrameT]):
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
         raise_problems(formula_problems(data, Path(path), self.settings.allows))
-        write_file(
-            data,
-            path,
-            overwrite,
-            dialect,
-            partial(self._prove, dialect),
-        )
+        prove = partial(audit_file, self.known, self.settings, dialect)
+        write_file(data, path, overwrite, dialect, prove)
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the records that were held back, as they came, to a file that only its owner may read."""
         held = arrow_table(open_frame(self.held))
         write_file(held, path, overwrite, self.dialect or Dialect(), private=True)
-
-    def _prove(self, dialect: Dialect, path: Path) -> None:
-        """Audit a file that holds the batch."""
-        texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
-        audit_release(texts, self.known, self.settings).prove()
 
     def to_dict(self) -> dict[str, Any]:
         """What was released, held back and proved, ready for JSON; no record is in it."""
@@ -121,12 +112,7 @@ class Batch(Generic[FrameT]):
 
 
 def make_batch(
-    recoding: Recoding,
-    settings: Settings,
-    table: Any,
-    batch_k: int,
-    held: Any,
-    regroup: bool,
+    recoding: Recoding, settings: Settings, table: Any, batch_k: int, held: Any, regroup: bool
 ) -> Batch[Any]:
     """Release what can be released of new records, and prove it of the batch and of all batches together."""
     source = _joined(open_table(table, settings.reading), held, settings.reading)
@@ -230,14 +216,10 @@ def _joined(source: Source, held: Any, input: Input) -> Source:
     before: Frame = open_table(held, input.of_written()).data
     if not before.shape[0]:
         return source
-    missing = [name for name in source.data.columns if name not in before.columns]
-    more = [name for name in before.columns if name not in source.data.columns]
     joined = None
-    if not missing and not more:
-        try:
+    if set(before.columns) == set(source.data.columns):
+        with suppress(Exception):  # each library has errors of its own, and they may show a cell
             joined = _stacked(before.select(source.data.columns), source.data)
-        except Exception:  # each library has errors of its own, and they may show a cell
-            joined = None
     if joined is None:
         raise InputError(
             "The records held back do not have the columns and types of the new ones; give both as they came from the "

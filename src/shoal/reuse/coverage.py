@@ -31,13 +31,9 @@ def generality(
     place for each of the texts.
     """
     name = getattr(model, "name", None)
-    found = None
-    if name in _RANGES:
-        found = _widths(texts, input)
-    elif name == "subset":
-        found = (
-            np.array([len(set_members(text or "")) or 1 for text in texts], dtype=np.float64) - 1
-        )
+    found = _widths(texts, input) if name in _RANGES else None
+    if name == "subset":
+        found = np.array([(len(set_members(text or "")) or 1) - 1.0 for text in texts])
     if found is None:
         many = np.add.reduceat(cover.high - cover.low, cover.first[:-1]).astype(np.float64)
         found = np.maximum(many[cover.places] - 1, 0.0)
@@ -50,7 +46,6 @@ def generality(
 def _widths(texts: Sequence[str | None], input: Input) -> Floats | None:
     """The width of each range of numbers or dates, None where texts are neither."""
     released = released_column(pa.chunked_array([pa.array(texts, pa.large_string())]))
-    read = None
     try:
         read = read_periods(released) or read_bounds(released, range_ends, input)
     except (pa.ArrowException, ValueError, OverflowError):
@@ -73,8 +68,7 @@ def _numbers(values: pa.Array) -> Floats:
         values = values.cast(pa.date32()).cast(pa.int32())
     elif pa.types.is_timestamp(values.type):
         values = values.cast(pa.int64())
-    plain = [None if value is None else float(value) for value in values.to_pylist()]
-    return np.array([np.nan if value is None else value for value in plain], dtype=np.float64)
+    return np.array([np.nan if value is None else float(value) for value in values.to_pylist()])
 
 
 Words = npt.NDArray[np.uint64]
@@ -147,9 +141,8 @@ def coverage_of(
         covers = cover.inside(ranks, slice(0, cover.first.size - 1))  # texts × values
         inside.append(covers[cover.places].T)  # values × closures
         values.append(value.reshape(-1))
-    spelled = [
-        "\0".join(text or "" for text in row) for row in zip(*closures.values(), strict=True)
-    ]
+    rows = zip(*closures.values(), strict=True)
+    spelled = ["\0".join(text or "" for text in row) for row in rows]
     rank = np.argsort(np.argsort(np.array(spelled, dtype=object)))
     order = np.lexsort((rank, np.round(total, 9)))
     covering = tuple(packed(own[:, order]) for own in inside)

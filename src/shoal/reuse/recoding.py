@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.atomic import write_atomically
 from shoal.audits.groups import audit_texts
 from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Examination
-from shoal.data.files.formats import OwnFile, path_problems, read_own
+from shoal.data.files.formats import OwnFile, path_problems, read_own, write_own
 from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input
 from shoal.errors import InputError, raise_problems
@@ -35,29 +33,12 @@ OWN = OwnFile(
 MOST = 10**12  # records that read the same: more are a mistake
 
 
-def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: bool) -> None:
-    """Write a recoding."""
-    target = Path(path)
-    raise_problems(path_problems(target, overwrite))
-    columns = recoding.rows.to_pydict()
-    content = {
-        "shoal": OWN.kind,
-        "version": OWN.version,
-        "batches": recoding.batches,
-        "settings": recoding.settings.to_dict(),
-        "columns": list(columns),
-        "rows": [list(row) for row in zip(*columns.values(), strict=True)],
-        "counts": list(recoding.counts),
-    }
-    text = json.dumps(content, ensure_ascii=False, indent=None) + "\n"
-    write_atomically(
-        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
-    )
-
-
 def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list[int], int]:
     """The settings, rows, counts and number of batches in the file of a recoding."""
-    content = _read(Path(path))
+    content = read_own(OWN, Path(path))
+    entries = {"settings", "columns", "rows", "counts", "batches"}
+    if not entries <= set(content) or not isinstance(content["settings"], dict):
+        raise InputError(_spoilt(path))
     settings = Settings.from_dict(content["settings"])
     raise_problems(settings.problems())
     names = [*settings.quasi_identifiers, *settings.sensitive]
@@ -77,16 +58,6 @@ def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list
     kind = pa.large_string()
     table = pa.table({n: pa.array(own, kind) for n, own in zip(names, columns, strict=True)})
     return settings, table, counts, batches
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """The content of the file of a recoding, with all entries that belong there."""
-    content = read_own(OWN, path)
-    if not {"settings", "columns", "rows", "counts", "batches"} <= set(content):
-        raise InputError(_spoilt(path))
-    if not isinstance(content["settings"], dict):
-        raise InputError(_spoilt(path))
-    return content
 
 
 def _spoilt(path: str | os.PathLike[str]) -> str:
@@ -209,7 +180,17 @@ class Recoding:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the recoding to one file, whole or not at all."""
-        write_content(self, path, overwrite)
+        target = Path(path)
+        raise_problems(path_problems(target, overwrite))
+        columns = self.rows.to_pydict()
+        content = {
+            "batches": self.batches,
+            "settings": self.settings.to_dict(),
+            "columns": list(columns),
+            "rows": list(zip(*columns.values(), strict=True)),
+            "counts": list(self.counts),
+        }
+        write_own(OWN, target, content, overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recoding:
@@ -246,23 +227,16 @@ def recoding_of(released: Frame, settings: Settings) -> Recoding:
 
 def recoding_problems(settings: Settings) -> list[str]:
     """Sentences for settings whose releases cannot take new records."""
-    found = []
-    if not settings.method.homogeneous:
-        found.append(
-            f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures "
-            "to use again; choose another method."
-        )
-    if settings.render != "text":
-        found.append(
-            f"A release with render = '{settings.render}' does not show its closures as texts; set render to 'text'."
-        )
-    if settings.person:
-        found.append(
-            "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
-            "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
-            "previous= (--save-history) instead of a recoding if the same people come again."
-        )
-    return found
+    obstacles = {
+        f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures to "
+        "use again; choose another method.": not settings.method.homogeneous,
+        f"A release with render = '{settings.render}' does not show its closures as texts; set render to "
+        "'text'.": settings.render != "text",
+        "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
+        "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
+        "previous= (--save-history) instead of a recoding if the same people come again.": settings.person,
+    }
+    return [sentence for sentence, applies in obstacles.items() if applies]
 
 
 def _counted(released: Frame, settings: Settings) -> tuple[pa.Table, list[int]]:

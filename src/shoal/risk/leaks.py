@@ -38,9 +38,7 @@ FEWEST_ALONE = 20  # such records, so that a small table is not suspected
 DETERMINED = 0.99  # share of the errors of a blind guess that knowing the other column saves
 EXPECTED_ERRORS = 20  # of a blind guess, so that a small table is not suspected by chance
 CHANCE = 1e-6  # of two columns being in the same order by accident
-CORRELATED = (
-    0.9  # Chatterjee's coefficient, from which one column gives the other away but for noise
-)
+CORRELATED = 0.9  # Chatterjee's coefficient: one column gives the other away but for noise
 FEWEST_CORRELATED = 50  # records that make the coefficient reliable
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
 RARE = 0.05  # share of records with a text of their own, from which long texts are free text
@@ -191,11 +189,8 @@ def _identifying(column: _Column, name: str) -> str:
     values = column.texts if column.texts is not None else column.whole_numbers
     if values is None or not len(values):
         return ""
-    texts = values.take(
-        pa.array(
-            np.unique(np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(int))
-        )
-    ).cast(pa.large_string())
+    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(int))
+    texts = values.take(pa.array(places)).cast(pa.large_string())
     pattern = identifier_pattern(texts, words_of(name))
     if pattern is not None:
         return f"contains {pattern.plain}"

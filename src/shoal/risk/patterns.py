@@ -133,10 +133,8 @@ def _is_nir(text: str) -> bool:
 
 def _is_bsn(text: str) -> bool:
     """The Dutch test of eleven: weights 9 to 2, and −1 for the last digit."""
-    digits = _digits(text)
-    total = sum(
-        weight * digit for weight, digit in zip((*range(9, 1, -1), -1), digits, strict=True)
-    )
+    digits, weights = _digits(text), (*range(9, 1, -1), -1)
+    total = sum(digit * weight for digit, weight in zip(digits, weights, strict=True))
     return total % 11 == 0 and any(digits)
 
 
@@ -201,9 +199,7 @@ PATTERNS = (
     ),
     Pattern("Dutch BSN that pass the test", r"[0-9]{9}", _is_bsn, STRICT, name=_NUMBER_NAMES),
     Pattern(
-        "Brazilian CPF with right check digits",
-        r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}",
-        _is_cpf,
+        "Brazilian CPF with right check digits", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_cpf
     ),
     Pattern(
         "German tax numbers with right check digits",
@@ -270,12 +266,8 @@ def identifier_pattern(texts: pa.Array, name: str) -> Pattern | None:
 def part_of_texts(texts: pa.Array) -> Pattern | None:
     """A pattern that some text holds as a part: one is enough."""
     for pattern in PATTERNS:
-        if (
-            pattern.inside
-            and pc.any(
-                pc.match_substring_regex(texts, rf"(^|[\s,;:(<])({pattern.inside})($|[\s,;:)>.])")
-            ).as_py()
-        ):
+        part = rf"(^|[\s,;:(<])({pattern.inside})($|[\s,;:)>.])"
+        if pattern.inside and pc.any(pc.match_substring_regex(texts, part)).as_py():
             return pattern
     return None
 

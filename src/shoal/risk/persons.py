@@ -107,12 +107,8 @@ def check_feasible_by_persons(
             counts = np.bincount(having % secret.size, minlength=secret.size).astype(np.float64)
             kinds = requirement.kinds(secret.all_labels)
             if kinds is None:
-                level = requirement.levels(
-                    counts[None, :],
-                    secret.all_labels,
-                    counts / counts.sum(),
-                    np.array([float(persons)]),
-                )
+                shares, heads = counts / counts.sum(), np.array([float(persons)])
+                level = requirement.levels(counts[None, :], secret.all_labels, shares, heads)
                 remedy = requirement.remedy(column, counts, float(level[0]))
             else:
                 kind = np.array(kinds)[having % secret.size].tolist()
@@ -122,10 +118,8 @@ def check_feasible_by_persons(
                     f"{requirement.parameter} of at most {level[0]:.0f}"
                 )
             if not requirement.is_met(level).all():
-                what = requirement.describe(column)
-                problems.append(
-                    f"Counted by persons, all records as one group miss {what}: {remedy}."
-                )
+                missed = f"all records as one group miss {requirement.describe(column)}"
+                problems.append(f"Counted by persons, {missed}: {remedy}.")
     if problems:
         raise Infeasible("\n".join(problems))
 

@@ -14,6 +14,7 @@ from shoal.errors import near_miss, shown
 
 WIDTH, INDENT = 112, "    "  # of lines of a docstring
 
+_TAKES = {bool: bool, int: int, float: float, tuple: list}  # by the type of a default
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
@@ -85,7 +86,12 @@ class Setting:
 
 
 def setting(default: Any, section: str, *, doc: str, **more: Any) -> Any:
-    """A field of a dataclass that is a setting; a default that is called makes a new value each time."""
+    """A field of a dataclass that is a setting; a default that is called makes a new value each time.
+
+    Unless it says what its option takes, that follows from the default. What `shoal init` writes, files always have.
+    """
+    more.setdefault("always", "init" in more)
+    more.setdefault("takes", list if default is dict else _TAKES.get(type(default), str))
     own = Setting(section, " ".join(doc.split()), **more)
     if callable(default):
         return field(default_factory=default, metadata={"setting": own})
@@ -120,6 +126,13 @@ def wrong(parameter: str, expected: str, value: Any) -> str:
     return f"The '{parameter}' parameter must be {expected}. Got {shown(value)} instead."
 
 
+def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
+    for key in given:
+        if key not in known:
+            close = near_miss(str(key), known) or f"; known: {', '.join(known) or 'none'}."
+            problems.append(f"Unknown key '{key}' in {where}{close}")
+
+
 def is_whole(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
@@ -129,7 +142,6 @@ def is_number(value: Any) -> bool:
 
 
 def one_of(*names: str) -> Check:
-    """Any of some texts."""
     *first, last = (f"'{name}'" for name in names)
     return Check(f"{', '.join(first)} or {last}", lambda value: value in names)
 
@@ -139,94 +151,76 @@ FLAG = Check("true or false", lambda value: isinstance(value, bool))
 TEXT = Check("text", lambda value: isinstance(value, str))
 
 
+def _ask(label: str, hint: str = "", **more: Any) -> Question:
+    return Question(label, hint, pages=("table",), **more)
+
+
+def _field(name: str, help: str, ask: Question | None = None, **more: Any) -> Setting:
+    return Setting("input", name=name, key=name, help=help, ask=ask, **more)
+
+
 # How the command line and the app ask for each field of `Input`, which says what the fields mean.
-_FIELDS = {
-    "encoding": Setting(
-        "input",
-        help="Of the file, like cp1252; usually UTF-8.",
-        ask=Question(
-            "Encoding",
-            "of letters with accents",
-            examples=("utf-8", "cp1252", "iso-8859-15", "cp1250", "utf-16"),
-        ),
+_ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "cp1250", "utf-16")
+_DELIMITERS = {"": "found out", ",": "comma", ";": "semicolon", "tab": "tab", "|": "vertical bar"}
+_FIELDS = (
+    _field(
+        "encoding",
+        "Of the file, like cp1252; usually UTF-8.",
+        _ask("Encoding", "of letters with accents", examples=_ENCODINGS),
     ),
-    "delimiter": Setting(
-        "input",
-        help="Between fields, like ';' or tab.",
-        ask=Question(
-            "Between fields",
-            choices={
-                "": "found out",
-                ",": "comma",
-                ";": "semicolon",
-                "tab": "tab",
-                "|": "vertical bar",
-            },
-        ),
+    _field(
+        "delimiter",
+        "Between fields, like ';' or tab.",
+        _ask("Between fields", choices=_DELIMITERS),
     ),
-    "decimal": Setting(
-        "input",
-        help="Decimal sign of numbers, '.' or ','.",
-        ask=Question("Decimal sign", choices={"": "point: 1.5", ",": "comma: 1,5"}),
+    _field(
+        "decimal",
+        "Decimal sign of numbers, '.' or ','.",
+        _ask("Decimal sign", choices={"": "point: 1.5", ",": "comma: 1,5"}),
     ),
-    "date_format": Setting(
-        "input",
+    _field(
+        "date_format",
+        "How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
+        _ask("Dates are written like", examples=("%d.%m.%Y",)),
         kind="formats",
-        help="How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
         metavar="[COLUMN:]FORMAT",
         takes=list,
-        ask=Question("Dates are written like", examples=("%d.%m.%Y",)),
     ),
-    "missing": Setting(
-        "input",
+    _field(
+        "missing",
+        "Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
+        _ask("Texts for a missing value", "with commas between", examples=("?, 99; age: Unknown",)),
         kind="missing",
-        help="Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
         metavar="[COLUMN:]TEXTS",
         takes=list,
-        ask=Question(
-            "Texts for a missing value", "with commas between", examples=("?, 99; age: Unknown",)
-        ),
     ),
-    "sheet": Setting(
-        "input",
-        help="Sheet of a workbook; usually the first.",
-        ask=Question("Sheet of a workbook"),
-    ),
-    "types": Setting(
-        "input",
+    _field("sheet", "Sheet of a workbook; usually the first.", _ask("Sheet of a workbook")),
+    _field(
+        "types",
+        "What a column holds, text, number or date, repeatable; else it is found out. E.g. region:text.",
         kind="types",
-        help="What a column holds, text, number or date, repeatable; else it is found out. E.g. region:text.",
         flags=("--type",),
         metavar="COLUMN:TYPE",
         takes=list,
     ),
-    "table": Setting(
-        "input", help="Table to read from a database, like health.patients.", metavar="NAME"
-    ),
-    "query": Setting(
-        "input", help="SELECT to read from a database, in place of --table.", metavar="SQL"
-    ),
-    "header_row": Setting(
-        "input",
-        help="Row with the column names, from 1; rows above it are skipped.",
+    _field("table", "Table to read from a database, like health.patients.", metavar="NAME"),
+    _field("query", "SELECT to read from a database, in place of --table.", metavar="SQL"),
+    _field(
+        "header_row",
+        "Row with the column names, from 1; rows above it are skipped.",
+        _ask("Row with the column names", examples=("1",)),
         metavar="ROW",
         takes=int,
-        ask=Question("Row with the column names", examples=("1",)),
     ),
-    "skip_last": Setting(
-        "input",
-        help="Rows at the end that are no records, like a total.",
+    _field(
+        "skip_last",
+        "Rows at the end that are no records, like a total.",
+        _ask("Rows to skip at the end", "like a total"),
         metavar="ROWS",
         takes=int,
-        ask=Question("Rows to skip at the end", "like a total"),
     ),
-}
-READING = {
-    name: dataclasses.replace(
-        own, name=name, key=name, ask=own.ask and dataclasses.replace(own.ask, pages=("table",))
-    )
-    for name, own in _FIELDS.items()
-}
+)
+READING = {own.name: own for own in _FIELDS}
 
 
 def read_input(given: Any, problems: list[str]) -> Input:
@@ -238,10 +232,7 @@ def read_input(given: Any, problems: list[str]) -> Input:
         return Input()
     known = [field.name for field in fields(Input)]
     entries: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict(vars(given))
-    for name in entries:
-        if name not in known:
-            close = near_miss(str(name), known) or f"; known: {', '.join(known)}."
-            problems.append(f"Unknown key '{name}' in [input]{close}")
+    unknown_keys("[input]", entries, known, problems)
     entries = {
         name: value for name, value in entries.items() if name in known and value is not None
     }
@@ -281,7 +272,6 @@ def _are_texts(given: Any) -> bool:
 
 
 def _types(given: Any, problems: list[str]) -> dict[str, str]:
-    """What columns are said to hold."""
     if isinstance(given, Mapping) and all(kind in TYPES for kind in given.values()):
         return dict(given)
     problems.append(
@@ -304,7 +294,6 @@ def _date_format(given: Any, problems: list[str]) -> Any:
 
 
 def _rows(name: str, given: Any, problems: list[str]) -> int | None:
-    """A number of a row or of rows."""
     least = 1 if name == "header_row" else 0
     if is_whole(given, least):
         return int(given)

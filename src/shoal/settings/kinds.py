@@ -15,7 +15,7 @@ from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.errors import REASONS, near_miss, shown
-from shoal.settings.declaration import is_number, read_input, wrong
+from shoal.settings.declaration import is_number, read_input, unknown_keys, wrong
 from shoal.settings.registry import entry_problems, known_name
 from shoal.settings.settings import SETTINGS, WMI, Settings
 from shoal.solve.local_search.budget import Refine, read_refine
@@ -120,13 +120,6 @@ def is_weight(weight: Any) -> bool:
     return is_number(weight) and 0 < weight <= sys.float_info.max
 
 
-def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
-    for key in given:
-        if key not in known:
-            close = near_miss(key, known) or f"; known: {', '.join(known) or 'none'}."
-            problems.append(f"Unknown key '{key}' in {where}{close}")
-
-
 def _column(name: str, given: Any, problems: list[str]) -> str | None:
     """The name of a column; an empty one means none."""
     if given is None or isinstance(given, str):
@@ -218,7 +211,6 @@ def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
 
 
 def _weights(name: str, given: Any, problems: list[str]) -> dict[str, Any]:
-    """Weights by column."""
     if not isinstance(given, Mapping):
         problems.append(wrong(name, "a dict of columns and numbers", given))
         return {}

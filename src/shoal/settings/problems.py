@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from shoal.audits.requirements.diversity import LDiversity
@@ -22,7 +22,7 @@ def settings_problems(settings: Settings) -> list[str]:
     alone = plain_problems(settings, SETTINGS)
     # What must fit together is asked of values that are possible on their own.
     sound = replace(settings, **{name: SETTINGS[name].default() for name in alone})
-    found = _role_problems(sound)
+    found = list(_role_problems(sound))
     if not settings.quasi_identifiers:
         found.append("There are no quasi-identifiers; name the columns to generalize.")
     if not settings.k:
@@ -33,41 +33,39 @@ def settings_problems(settings: Settings) -> list[str]:
     return found
 
 
-def _objective_problems(settings: Settings) -> list[str]:
+def _objective_problems(settings: Settings) -> Iterator[str]:
     """What is wrong with the measure to minimize and the weights of columns."""
-    found = []
     if not isinstance(settings.objective, str):
-        found.append(wrong("objective", "the name of a measure", settings.objective))
+        yield wrong("objective", "the name of a measure", settings.objective)
     else:
-        found += check_measure(settings.objective, objectives())
+        yield from check_measure(settings.objective, objectives())
         measure = MEASURES.get(settings.objective)
         if measure is not None and measure.needs_sensitive and not settings.sensitive:
-            found.append(f"Measure '{settings.objective}' needs a sensitive column; name one.")
+            yield f"Measure '{settings.objective}' needs a sensitive column; name one."
     for name, weight in settings.weights.items():
         if name not in settings.quasi_identifiers:
             known = near_miss(name, settings.quasi_identifiers) or "; leave it out."
-            found.append(f"Weight for '{name}', which is no quasi-identifier{known}")
+            yield f"Weight for '{name}', which is no quasi-identifier{known}"
         if not is_weight(weight):
-            found.append(
+            yield (
                 f"The weight of '{name}' must be a finite number above 0. Got {shown(weight)} instead."
             )
-    return found
 
 
-def _method_problems(settings: Settings) -> list[str]:
+def _method_problems(settings: Settings) -> Iterator[str]:
     """What is wrong with the method: the requirements it cannot keep, its options, then its columns."""
-    method, found = settings.method, []
+    method = settings.method
     if settings.requirements and not method.honours_requirements():
         which = " with these options" if type(method)().honours_requirements() else ""
-        found.append(
+        yield (
             f"Method '{method.name}'{which} can keep k only; "
             "choose another method or drop the requirements."
         )
     options = option_type_problems(method) or method.problems()
-    return found + (options or method.column_problems(settings.sensitive))
+    yield from options or method.column_problems(settings.sensitive)
 
 
-def _role_problems(settings: Settings) -> list[str]:
+def _role_problems(settings: Settings) -> Iterator[str]:
     """Columns with two roles, and bounds that would overwrite a column."""
     roles = {
         "quasi-identifier": tuple(settings.quasi_identifiers),
@@ -77,35 +75,29 @@ def _role_problems(settings: Settings) -> list[str]:
         "kept": settings.keep,
     }
     seen: dict[str, str] = {}
-    problems = []
     for role, names in roles.items():
         for name in names:
             if seen.get(name) == role:
-                problems.append(f"Column '{name}' is named twice as {role}; name it once.")
+                yield f"Column '{name}' is named twice as {role}; name it once."
             elif name in seen:
-                problems.append(
-                    f"Column '{name}' is both {seen[name]} and {role}; give it one role."
-                )
+                yield f"Column '{name}' is both {seen[name]} and {role}; give it one role."
             seen[name] = role
     if seen.get(settings.person or "") in ("quasi-identifier", "sensitive", "kept"):
-        problems.append(
+        yield (
             f"Column '{settings.person}' tells persons apart and is {seen[settings.person or '']}; a column that does "
             "is removed (identifiers, -i) or replaced (pseudonyms, --pseudonym)."
         )
     if settings.key_file and not settings.pseudonyms:
-        problems.append(
+        yield (
             "There is a key file but no column to replace; name one in pseudonyms (--pseudonym), or leave it out."
         )
     if settings.render == "bounds":
         for name in settings.quasi_identifiers:
             for taken in set(bound_names(name)) & set(seen):
-                problems.append(
-                    f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
-                )
-    return problems
+                yield f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
 
 
-def _coarsen_problems(settings: Settings) -> list[str]:
+def _coarsen_problems(settings: Settings) -> Iterator[str]:
     """Columns that cannot be coarsened, and models that coarsen nothing."""
     roles = {
         **dict.fromkeys(settings.removed, "is removed; leave it out of 'coarsen' (--coarsen)."),
@@ -116,77 +108,69 @@ def _coarsen_problems(settings: Settings) -> list[str]:
         ),
     }
     unchanged = (*settings.sensitive, *settings.keep)
-    found = []
     for name, model in settings.coarsen.items():
         if name not in unchanged and (name in roles or settings.others != "keep"):
             why = roles.get(name, "is neither sensitive (-s) nor kept (-x); name it as one.")
-            found.append(f"Column '{name}' is to be coarsened and {why}")
+            yield f"Column '{name}' is to be coarsened and {why}"
         if not model.coarsened_by:
-            found.append(
+            yield (
                 f"The model '{model.name}' of column '{name}' has no finest level; coarsen it by interval, calendar, "
                 "prefix, order or hierarchy."
             )
-        elif (
-            isinstance(model, Order) and model.values is None
-        ):  # which no audit of the release could know
-            found.append(
+        elif isinstance(model, Order) and model.values is None:  # no audit could know it
+            yield (
                 f"The order that coarsens column '{name}' must be given; list its 'values', the lowest first."
             )
         elif not model.is_coarse:
             *others, last = (f"'{option}'" for option in model.coarsened_by)
             options = f"{', '.join(others)} or {last}" if others else last
-            found.append(
+            yield (
                 f"The model '{model.name}' of column '{name}' coarsens nothing as it is; give it {options}."
             )
-    return found
 
 
-def _suppression_problems(settings: Settings) -> list[str]:
-    limit, found = settings.suppression_limit, []
-    if limit and not settings.method.homogeneous:
-        found.append(
+def _suppression_problems(settings: Settings) -> Iterator[str]:
+    if not settings.suppression_limit:
+        return
+    if not settings.method.homogeneous:
+        yield (
             f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
         )
     compared = [item.name for item in settings.requirements if item.compares_with_table]
-    found += [
-        f"Leaving records out changes the distribution that {name} compares groups with; "
-        f"set suppression_limit to 0 or drop {name}."
-        for name in (compared if limit else ())[:1]
-    ]
-    return found
+    for name in compared[:1]:
+        yield (
+            f"Leaving records out changes the distribution that {name} compares groups with; "
+            f"set suppression_limit to 0 or drop {name}."
+        )
 
 
-def _loosen_problems(settings: Settings) -> list[str]:
+def _loosen_problems(settings: Settings) -> Iterator[str]:
     if settings.loosen and not settings.method.may_be_loosened():
-        return [
+        yield (
             f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
             "together; set loosen to 0 or choose a method of local recoding."
-        ]
-    return []
+        )
 
 
-def _render_problems(settings: Settings) -> list[str]:
+def _render_problems(settings: Settings) -> Iterator[str]:
     """Single numbers where they would undo or hide something."""
-    found = []
     if settings.render in SINGLE and not settings.method.homogeneous:
-        found.append(
+        yield (
             f"The audit of method '{settings.method.name}' reads ranges; set render to 'text' or 'bounds'."
         )
     if settings.render == "mean" and settings.loosen:
-        found.append(
+        yield (
             "The mean of a group tells where its values lie in a loosened range; "
             "set loosen to 0, or render to 'midpoint', 'text' or 'bounds'."
         )
-    return found
 
 
-def _person_problems(settings: Settings) -> list[str]:
+def _person_problems(settings: Settings) -> Iterator[str]:
     """What cannot be had where persons are counted."""
     if not settings.person:
-        return []
-    found = []
+        return
     if not settings.method.homogeneous:
-        found.append(
+        yield (
             f"Records of method '{settings.method.name}' do not read the same in groups, so that no persons can be "
             "counted in them; choose another method or leave 'person' out."
         )
@@ -197,100 +181,93 @@ def _person_problems(settings: Settings) -> list[str]:
     ]
     for name, doing in (("loosen", "loosening"), ("suppression_limit", "leaving records out")):
         if getattr(settings, name) and beyond and settings.series is not True:
-            found.append(
+            yield (
                 f"If people have several records, {doing} cannot be combined with "
                 f"{' and '.join(dict.fromkeys(beyond))}; set {name} to 0, or require diversity of kind 'distinct' "
                 "(--require diversity:l=2:kind=distinct) or sensitivity instead."
             )
-    return found
 
 
-def _series_problems(settings: Settings) -> list[str]:
+def _series_problems(settings: Settings) -> Iterator[str]:
     """What cannot be had of a release that is one of several over time."""
     if not settings.series:
-        return []
-    found = []
+        return
     if not settings.person:
-        found.append(
+        yield (
             "A release of a series must know who stays; name the column that tells persons apart with person "
             "(--person)."
         )
     if len(settings.sensitive) != 1:
-        found.append(
+        yield (
             f"A series is about one sensitive column, and {len(settings.sensitive)} are named; name one, and remove or "
             "generalize the others."
         )
     kinds = [item for item in settings.requirements if isinstance(item, LDiversity)]
     others = [item for item in settings.requirements if item not in kinds]
     if not kinds or others or any(item.kind == "recursive" for item in kinds):
-        found.append(
+        yield (
             "A series promises how many sensitive values everybody may have; require diversity by frequency, distinct "
             "or entropy, like shoal.LDiversity(3) (--require diversity:l=3), and nothing else beyond k."
         )
     if not isinstance(settings.method, Auto):
-        found.append(
+        yield (
             f"Method '{settings.method.name}' knows nothing of earlier releases; a series has a method of its own, so "
             "leave 'method' out."
         )
     if settings.loosen:
-        found.append(
+        yield (
             "A series cannot be loosened: the draws differ from night to night; set loosen to 0."
         )
-    return found + _linking_problems(settings)
+    yield from _linking_problems(settings)
 
 
-def _linking_problems(settings: Settings) -> list[str]:
+def _linking_problems(settings: Settings) -> Iterator[str]:
     """What would tell which records of two releases of a series are one person's."""
-    found = []
     if settings.pseudonyms:
-        found.append(
+        yield (
             "Pseudonyms link the releases of a series, which reveals sensitive values; leave 'pseudonyms' "
             "(--pseudonym) out."
         )
     if settings.keep:
-        found.append(
+        yield (
             f"Kept columns link the releases of a series, which reveals sensitive values: {listed(settings.keep)}; "
             "make each a quasi-identifier (-q) or remove it (-i)."
         )
     if settings.others == "keep":
-        found.append(
+        yield (
             "Kept columns link the releases of a series, which reveals sensitive values; set others to 'drop' or "
             "'refuse'."
         )
     if settings.keep_order is True:
-        found.append(
+        yield (
             "The order of records links the releases of a series, which reveals sensitive values; set keep_order to "
             "false."
         )
     if settings.render in SINGLE:
-        found.append(
+        yield (
             f"In a series, groups with different sensitive values must read differently, and with render = "
             f"'{settings.render}' they may show the same number; set render to 'text' or 'bounds'."
         )
-    return found
 
 
-def _requirement_problems(settings: Settings) -> list[str]:
+def _requirement_problems(settings: Settings) -> Iterator[str]:
     """Parameters that cannot be, and columns that are not sensitive."""
-    found = [problem for item in settings.requirements for problem in item.problems()]
+    for item in settings.requirements:
+        yield from item.problems()
     if settings.requirements and not settings.sensitive:
-        return [*found, "Requirements are about sensitive columns; name at least one."]
+        yield "Requirements are about sensitive columns; name at least one."
+        return
     for item in settings.requirements:
         named = item.columns if isinstance(item.columns, tuple) else ()
         for name in named:
             if isinstance(name, str) and name not in settings.sensitive:
                 close = near_miss(name, settings.sensitive)
                 remedy = close or f". Sensitive columns: {', '.join(settings.sensitive)}."
-                found.append(f"Column '{name}' of {item.name} is not a sensitive column{remedy}")
-    return found
-
-
-def _refine_problems(settings: Settings) -> list[str]:
-    return settings.refine.problems() if isinstance(settings.refine, Refine) else []
+                yield f"Column '{name}' of {item.name} is not a sensitive column{remedy}"
 
 
 # What one setting asks of the others, told in the place of that setting.
-_RULES: dict[str, Callable[[Settings], list[str]]] = {
+_RULES: dict[str, Callable[[Settings], Iterable[str]]] = {
     "person": _person_problems,
     "coarsen": _coarsen_problems,
     "suppression_limit": _suppression_problems,
@@ -298,7 +275,7 @@ _RULES: dict[str, Callable[[Settings], list[str]]] = {
     "requirements": _requirement_problems,
     "objective": _objective_problems,
     "method": _method_problems,
-    "refine": _refine_problems,
+    "refine": lambda own: own.refine.problems() if isinstance(own.refine, Refine) else [],
     "loosen": _loosen_problems,
     "render": _render_problems,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from importlib import import_module
 from inspect import isabstract
@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeVar, overload
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Model
-from shoal.errors import listed, raise_problems, shown
+from shoal.errors import InputError, listed, raise_problems, shown
+from shoal.settings.declaration import wrong
 from shoal.solve.measures.additive import Additive
 from shoal.solve.measures.catalogue import MEASURES, ReleaseMeasure, add_measure
 from shoal.solve.methods import METHODS, Method
@@ -108,14 +109,10 @@ def register(
             return function
 
         return enter if thing is None else enter(thing)
-    if not any(
-        isinstance(thing, type) and issubclass(thing, base) for base, _ in _CLASSES.values()
-    ):
-        raise_problems(
-            [
-                "Only classes derived from shoal.extend.Method, Model or Requirement can be registered, and functions "
-                f"with measure= and meaning=. Got {shown(thing)} instead."
-            ]
+    if not (isinstance(thing, type) and issubclass(thing, (Method, Model, Requirement))):
+        raise InputError(
+            "Only classes derived from shoal.extend.Method, Model or Requirement can be registered, and functions "
+            f"with measure= and meaning=. Got {shown(thing)} instead."
         )
     raise_problems(entry_problems(thing))
     return thing
@@ -145,51 +142,42 @@ def _name_problems(kind: type, registry: Mapping[str, type]) -> list[str]:
     ]
 
 
-def _class_problems(kind: type) -> list[str]:
+def _class_problems(kind: type) -> Iterator[str]:
     """What a class lacks to be used."""
-    found = []
     if isabstract(kind):
         missing = sorted(kind.__abstractmethods__)  # type: ignore[attr-defined]
-        found.append(f"Class '{kind.__name__}' does not define {listed(missing)}; define that.")
+        yield f"Class '{kind.__name__}' does not define {listed(missing)}; define that."
     if not is_dataclass(kind):
-        found.append(f"Class '{kind.__name__}' must be a dataclass; write @dataclass(frozen=True).")
+        yield f"Class '{kind.__name__}' must be a dataclass; write @dataclass(frozen=True)."
     needed = {Method: ("summary", "recoding"), Requirement: ("summary",), Model: ()}
-    said = next(names for base, names in needed.items() if issubclass(kind, base))
-    found += [
-        f"Class '{kind.__name__}' has no '{name}'; give it one, as shoal's own have."
-        for name in said
-        if not isinstance(getattr(kind, name, None), str)
-    ]
+    for name in next(names for base, names in needed.items() if issubclass(kind, base)):
+        if not isinstance(getattr(kind, name, None), str):
+            yield f"Class '{kind.__name__}' has no '{name}'; give it one, as shoal's own have."
     if issubclass(kind, Model) and kind.covers is Model.covers:
-        found.append(
+        yield (
             f"The audit cannot read what model '{kind.__name__}' releases; give it 'covers', which says whether a "
             "released text may stand for a value."
         )
     own = issubclass(kind, Requirement) and kind.limits is Requirement.limits
     if own and not issubclass(kind, _OWN_REQUIREMENTS):
-        found.append(
+        yield (
             f"No method knows how to keep requirement '{kind.__name__}'; give it 'limits', or derive it from one of "
             "shoal's own."
         )
-    return found
 
 
-def _measure_problems(function: Any, measure: str, meaning: str) -> list[str]:
+def _measure_problems(function: Any, measure: str, meaning: str) -> Iterator[str]:
     if not callable(function) or isinstance(function, type):
-        return [f"A measure must be a function. Got {shown(function)} instead."]
-    found = []
+        yield f"A measure must be a function. Got {shown(function)} instead."
+        return
+    name = function.__name__
     if measure not in ("additive", "whole"):
-        found.append(
-            f"The 'measure' parameter must be 'additive' or 'whole'. Got {shown(measure)} instead."
-        )
+        yield wrong("measure", "'additive' or 'whole'", measure)
     if not meaning:
-        found.append(f"Measure '{function.__name__}' needs a 'meaning', one line about it.")
-    known = _function(MEASURES.get(function.__name__))
-    if function.__name__ in MEASURES and (known is None or _path(known) != _path(function)):
-        found.append(
-            f"There is a measure '{function.__name__}' already; give the function another name."
-        )
-    return found
+        yield f"Measure '{name}' needs a 'meaning', one line about it."
+    known = _function(MEASURES.get(name))
+    if name in MEASURES and (known is None or _path(known) != _path(function)):
+        yield f"There is a measure '{name}' already; give the function another name."
 
 
 def _function(measure: Any) -> Callable[..., Any] | None:

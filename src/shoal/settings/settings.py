@@ -20,6 +20,7 @@ from shoal.settings.declaration import (
     is_number,
     is_whole,
     one_of,
+    read_input,
     setting,
     wrong,
 )
@@ -58,7 +59,6 @@ class WMI:
 
 
 def name_of(measure: MeasureT | WMI) -> MeasureT | Literal["wmi"]:
-    """The name of a measure."""
     return "wmi" if isinstance(measure, WMI) else measure
 
 
@@ -72,6 +72,11 @@ def _auto() -> Method:
     from shoal.solve.methods import Auto
 
     return Auto()
+
+
+def _columns(**more: Any) -> Any:
+    """A setting that lists the columns of a role."""
+    return setting((), "columns", kind="names", metavar="COLUMN", **more)
 
 
 @dataclass(frozen=True)
@@ -90,30 +95,18 @@ class Settings:
         "hierarchy:FILE, with options like interval:step=5:high=90; repeatable.",
         flags=("-q", "--quasi-identifier"),
         metavar="COLUMN[:MODEL[:FILE][:KEY=VALUE]]",
-        takes=list,
         doc="""The columns an attacker may know, with a generalization model each; or a list, in which case
         numbers and dates get intervals and the rest suppression. A column left out is NOT protected.""",
     )
-    identifiers: tuple[str, ...] = setting(
-        (),
-        "columns",
-        kind="names",
-        always=True,
+    identifiers: tuple[str, ...] = _columns(
         init="removed",
         help="Column to remove; repeatable.",
         flags=("-i", "--identifier"),
-        metavar="COLUMN",
-        takes=list,
         doc="Columns removed.",
     )
-    pseudonyms: tuple[str, ...] = setting(
-        (),
-        "columns",
-        kind="names",
+    pseudonyms: tuple[str, ...] = _columns(
         help="Identifier to replace by a keyed hash; repeatable.",
         flags=("--pseudonym",),
-        metavar="COLUMN",
-        takes=list,
         doc="""Identifiers replaced by keyed hashes, see the page on [pseudonyms](how-to/pseudonyms.md): equal values
         get equal pseudonyms in every table and release made with the same key. One that stands in several records is
         refused unless allowed: it links them.""",
@@ -138,28 +131,16 @@ class Settings:
         records: k and the requirements then count persons in place of records. It is removed, or replaced if it is
         among the pseudonyms.""",
     )
-    sensitive: tuple[str, ...] = setting(
-        (),
-        "columns",
-        kind="names",
-        always=True,
+    sensitive: tuple[str, ...] = _columns(
         init="released; taken as unknown to outsiders, and requirements are about them",
         help="Column to release unchanged; repeatable.",
         flags=("-s", "--sensitive"),
-        metavar="COLUMN",
-        takes=list,
         doc="Columns released unchanged, unless they are coarsened, which requirements are about.",
     )
-    keep: tuple[str, ...] = setting(
-        (),
-        "columns",
-        kind="names",
-        always=True,
+    keep: tuple[str, ...] = _columns(
         init="released unchanged, and nothing protects them",
         help="Column to release as it is; repeatable.",
         flags=("-x", "--keep"),
-        metavar="COLUMN",
-        takes=list,
         doc="""Columns released as they are, unless they are coarsened, which nothing protects. Those that reveal a
         quasi-identifier, contain free text or identify people together with the released quasi-identifiers are
         refused unless allowed.""",
@@ -179,7 +160,6 @@ class Settings:
         kind="reasons",
         help="Release a column in spite of a reason that was given against it, as in salary:unique; repeatable.",
         metavar="COLUMN:REASON",
-        takes=list,
         doc="""What may be released in spite of a reason against it: reasons by column, like `{"salary": "unique"}`.
         A [refusal](verdict.md#what-is-refused) names the reason. "unique": it identifies people, alone or with other
         columns (the same as a list of names); "reveals": it reveals a quasi-identifier; "identifier": it contains
@@ -196,7 +176,6 @@ class Settings:
         ),
         help="Share of people that kept columns may identify without being allowed (default 0, at most 0.05).",
         metavar="SHARE",
-        takes=float,
         doc="""The share of people that kept columns may identify, together with the released quasi-identifiers,
         without being allowed to (default 0, at most 0.05).""",
     )
@@ -207,7 +186,6 @@ class Settings:
         help="Kept or sensitive column to make coarser in all records, like salary:interval:step=1000, "
         "admitted:calendar:finest=month or zip:prefix:finest=3; repeatable.",
         metavar="COLUMN:MODEL[:FILE]:KEY=VALUE",
-        takes=list,
         doc="""Models that make kept and sensitive columns coarser in all records alike, before anything else is done:
         bins, a highest value, months or prefixes. Requirements, checks and measures see the coarsened values only.""",
         in_python='For example, `{"salary": shoal.Interval(step=1000, high=200_000)}`.',
@@ -216,11 +194,9 @@ class Settings:
         0,
         "requirement",
         check=Check("a whole number of at least 1", lambda value: is_whole(value, 1)),
-        always=True,
         init="at least this many records read the same; larger is safer and costs more",
         help="Least number of records that read the same.",
         flags=("-k",),
-        takes=int,
         ask=Question("k", "records that read the same", pages=("requirement", "run")),
         doc="""The least number of records that must read the same, or of persons who have such records. Larger is
         safer and costs more.""",
@@ -232,7 +208,6 @@ class Settings:
         always=True,
         help="Largest share of records that may be left out.",
         metavar="SHARE",
-        takes=float,
         ask=Question(
             "Leave out at most this share of records, in percent",
             "Records unlike all others cost the rest much.",
@@ -257,7 +232,6 @@ class Settings:
         help="Requirement beyond k, repeatable, see `shoal requirements`; e.g. diversity:l=3:kind=entropy.",
         flags=("--require",),
         metavar="NAME:KEY=VALUE",
-        takes=list,
         doc="""What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
         `shoal.list_requirements()`. Without any, all records of a group may share a sensitive value.""",
     )
@@ -265,7 +239,6 @@ class Settings:
         "lm",
         "objective",
         key="measure",
-        always=True,
         init="what to minimize, see `shoal measures`",
         kind="objective",
         help="Measure to minimize, see `shoal measures`; wmi:0.3 gives the share of mi in it.",
@@ -290,7 +263,6 @@ class Settings:
         help="How much a column matters.",
         flags=("--weight",),
         metavar="COLUMN=NUMBER",
-        takes=list,
         doc="How much each quasi-identifier matters (default 1).",
     )
     method: Method = setting(
@@ -298,7 +270,6 @@ class Settings:
         "method",
         key="name",
         kind="method",
-        always=True,
         init="see `shoal methods`",
         help="See `shoal methods`.",
         ask=Question("Method", "how groups are made", usual="auto", is_wide=True),
@@ -309,7 +280,6 @@ class Settings:
         Refine,
         "method",
         kind="refine",
-        always=True,
         init="false for the method's own groups, 60.0 to improve them for a minute",
         help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
         metavar="HOW_LONG",
@@ -326,10 +296,8 @@ class Settings:
             "a whole number from 0 to 2^64 - 1",
             lambda value: is_whole(value, 0) and value < 2**64,
         ),
-        always=True,
         init="",
         help="Makes chance repeatable.",
-        takes=int,
         doc="""Makes the groups repeatable (default 0). The order of records is random all the same, and so is what
         `loosen` and `non_homogeneous` draw. In a series, who is left out also depends on a secret in its history.""",
     )
@@ -337,11 +305,9 @@ class Settings:
         False,
         "output",
         check=FLAG,
-        always=True,
         init="true keeps the order of records, which can identify them",
         help="Keep the order of records (can identify).",
         flags=("--keep-order/--shuffle",),
-        takes=bool,
         ask=Question(
             "Keep the order of records",
             "(it can identify people; by default they are shuffled)",
@@ -356,7 +322,6 @@ class Settings:
         check=SHARE,
         help="Share of general values that shall be more general than their group needs.",
         metavar="SHARE",
-        takes=float,
         doc="""About what share of the more general values of a release shall be more general than their group needs,
         from 0 (default) to below 1, so that nobody can rely on their being tight; see
         [downcoding](threat-model.md#downcoding) in the threat model. They are drawn by fresh chance in every run:
@@ -366,7 +331,6 @@ class Settings:
         "text",
         "output",
         check=Check("'text', 'bounds', 'midpoint' or 'mean'", _is_style),
-        always=True,
         init='"bounds": two columns per interval; "midpoint": one number',
         help="text; bounds: two columns per interval or order; midpoint or mean: one number per interval.",
         metavar="HOW",
@@ -415,16 +379,9 @@ class Settings:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:
         """Read settings from a TOML file; hierarchy paths are relative to it."""
-        problems: list[str] = []
-        settings = cls._read(path, problems)
-        raise_problems(problems)
-        return settings
+        from shoal.settings.toml import read_toml
 
-    @classmethod
-    def _read(cls, path: str | os.PathLike[str], problems: list[str]) -> Settings:
-        from shoal.settings.toml import fields_of, read_toml
-
-        return cls(**fields_of(read_toml(path), Path(path).parent, problems))
+        return cls._of(read_toml(path), Path(path).parent)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write these settings to a TOML file that `load` reads back, whole or not at all."""
@@ -435,10 +392,14 @@ class Settings:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Settings:
         """Settings from what `to_dict` gives: the content of a settings file; paths are relative to this folder."""
+        return cls._of(content, Path())
+
+    @classmethod
+    def _of(cls, content: Mapping[str, Any], folder: Path) -> Settings:
         from shoal.settings.toml import fields_of
 
         problems: list[str] = []
-        settings = cls(**fields_of(content, Path(), problems))
+        settings = cls(**fields_of(content, folder, problems))
         raise_problems(problems)
         return settings
 
@@ -511,7 +472,6 @@ def make_settings(
 
     `reading_options` replaces single fields of `reading`, `method_options` single options of the method.
     """
-    from shoal.settings.declaration import read_input
     from shoal.settings.kinds import normalized, with_options
 
     problems: list[str] = []
@@ -519,7 +479,9 @@ def make_settings(
     if base is None:
         settings = Settings()
     elif isinstance(base, str | os.PathLike):
-        settings = Settings._read(base, problems)
+        from shoal.settings.toml import fields_of, read_toml
+
+        settings = Settings(**fields_of(read_toml(base), Path(base).parent, problems))
     if not isinstance(settings, Settings):
         raise InputError(
             wrong("settings", "a Settings object or the path of a TOML file", settings)

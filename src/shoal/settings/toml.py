@@ -18,9 +18,9 @@ from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.encoding.source import Input
-from shoal.errors import InputError, near_miss, raise_problems
-from shoal.settings.declaration import Setting, read_input
-from shoal.settings.kinds import make_method, python_number, read_allowed, unknown_keys
+from shoal.errors import InputError, near_miss
+from shoal.settings.declaration import Setting, read_input, unknown_keys
+from shoal.settings.kinds import make_method, python_number, read_allowed
 from shoal.settings.registry import with_names, with_paths
 from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine, read_refine
@@ -51,6 +51,8 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
     Paths of hierarchies are relative to `folder`. What the content does not name has no field.
     """
     sections = _sections(with_names(raw, problems), problems)
+    method = sections["method"].get("name", Auto.name)
+    options = {key: own for key, own in sections["method"].items() if key not in _keys("method")}
     found: dict[str, Any] = {
         "weights": {
             name: entry["weight"]
@@ -59,7 +61,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         },
         "quasi_identifiers": _read_models(sections["quasi_identifiers"], folder, problems),
         "requirements": _read_requirements(sections["requirement"], folder, problems),
-        "method": _read_method(sections["method"], problems),
+        "method": make_method(method, options, problems) or Auto(),
         "reading": read_input(sections["input"], problems),
     }
     for own in _SINGLE:
@@ -102,10 +104,9 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         value = getattr(settings.method, option.name)
         if value != {}:
             content["method"][option.name] = _option(value)
+    given, usual = vars(settings.reading), vars(Input())
     content["input"] = {
-        option.name: _listed(value)
-        for option in fields(settings.reading)
-        if (value := getattr(settings.reading, option.name)) != getattr(Input(), option.name)
+        name: _listed(value) for name, value in given.items() if value != usual[name]
     }
     if not content["input"]:
         del content["input"]
@@ -116,22 +117,13 @@ def _read_models(
     section: Mapping[str, Any], folder: Path, problems: list[str]
 ) -> dict[str, Model | None]:
     """The models of quasi-identifiers, each a table of its own in the file."""
-    found: dict[str, Model | None] = {}
+    found: dict[str, Model | None] = dict.fromkeys(section)
     for name, entry in section.items():
-        found[name] = None
         if isinstance(entry, Mapping):
             found[name] = read_model(name, entry, folder, problems)
-        else:
-            problems.append(
-                f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
-            )
+            continue
+        problems.append(f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}].")
     return found
-
-
-def _read_method(section: Mapping[str, Any], problems: list[str]) -> Any:
-    """The method with its options, which stand in its section beside other settings."""
-    options = {key: value for key, value in section.items() if key not in _keys("method")}
-    return make_method(section.get("name", Auto.name), options, problems) or Auto()
 
 
 def _read_names(key: str, given: Any, folder: Path, problems: list[str]) -> tuple[str, ...]:
@@ -434,14 +426,10 @@ def write_model(model: Model | None, folder: Path | None) -> dict[str, Any]:
     for option in fields(model):  # type: ignore[arg-type]
         value = getattr(model, option.name)
         if option.name not in _OF_A_TREE and value is not None:
-            listed = not isinstance(value, str) and hasattr(value, "__iter__")
-            items = (
-                [python_number(item) for item in value if item is not None]
-                if listed
-                else python_number(value)
-            )
-            if listed or value != option.default:
-                entry[option.name] = items
+            if not isinstance(value, str) and hasattr(value, "__iter__"):
+                entry[option.name] = [python_number(item) for item in value if item is not None]
+            elif value != option.default:
+                entry[option.name] = python_number(value)
     if model.name == "calendar" and tuple(entry["levels"]) == type(model)().levels:  # type: ignore[attr-defined]
         del entry["levels"]
     return entry
@@ -450,8 +438,14 @@ def write_model(model: Model | None, folder: Path | None) -> dict[str, Any]:
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of a settings file."""
     try:
-        raise_problems(_path_problems(Path(path)))
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        place = Path(path)
+        if place.exists() and not (
+            place.is_file() or place.is_dir()
+        ):  # reading could last for ever
+            raise InputError(
+                f"Settings file '{path}' is not a regular file; copy its content to one."
+            )
+        return tomllib.loads(place.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"Settings file '{path}' cannot be read: {error.strerror}; check the path."
@@ -464,13 +458,6 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"Settings file '{path}' is not valid TOML{where}; mend it.") from None
     except RecursionError:
         raise InputError(f"Settings file '{path}' is nested too deeply; mend it.") from None
-
-
-def _path_problems(path: Path) -> list[str]:
-    """A sentence where opening a file could wait for ever."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        return [f"Settings file '{path}' is not a regular file; copy its content to one."]
-    return []
 
 
 def write_toml(content: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

@@ -41,6 +41,7 @@ class Chooser:
         self.input = input
         self.records = next((p.records for p in profiles.values()), 0)
         self.most = MORE_QUASI if self.records >= MANY else MOST_QUASI
+        self._known_ranks: dict[str, Counts] = {}
 
     @cached_property
     def codes(self) -> dict[str, Counts]:
@@ -85,12 +86,10 @@ class Chooser:
                     break
 
     def _are_copies(self, name: str, other: str) -> bool:
-        one, two = self.profiles[name], self.profiles[other]
-        if one.distinct != two.distinct:
+        if self.profiles[name].distinct != self.profiles[other].distinct:
             return False
-        return predicts(self._ranks(name), self._ranks(other), False) and predicts(
-            self._ranks(other), self._ranks(name), False
-        )
+        one, two = self._ranks(name), self._ranks(other)
+        return predicts(one, two, False) and predicts(two, one, False)
 
     def _limit_known(self) -> None:
         """Of the columns that outsiders know, one about each thing first, then those that single out most."""
@@ -100,10 +99,9 @@ class Chooser:
         for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
             same = [name for name in known if self.found[name].about == about]
             start, first = greedy_columns(start, self.codes, same, min(1, self.most - len(chosen)))
-            chosen += [name for name, _ in first]
+            chosen += first
         rest = [name for name in known if name not in chosen]
-        _, more = greedy_columns(start, self.codes, rest, self.most - len(chosen))
-        chosen += [name for name, _ in more]
+        chosen += greedy_columns(start, self.codes, rest, self.most - len(chosen))[1]
         for name in known:
             if name not in chosen:
                 reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
@@ -164,10 +162,6 @@ class Chooser:
             self._known_ranks[name] = codes
         return self._known_ranks[name]
 
-    @cached_property
-    def _known_ranks(self) -> dict[str, Counts]:
-        return {}
-
     def _find_one(self) -> None:
         """Suggest at least one quasi-identifier where there is a column for it."""
         if self.quasi_identifiers:
@@ -179,7 +173,7 @@ class Chooser:
         ]
         known = [name for name in unsure if not self.found[name].is_unknown]
         _, added = greedy_columns(self._grouping([]), self.codes, known or unsure, 3)
-        for name, _ in added:
+        for name in added:
             reason = f"{self.found[name].reason}; nothing else can be generalized"
             self.found[name] = RoleGuess(QUASI, reason, is_sure=False)
 
@@ -198,9 +192,7 @@ RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
 
 
 def missing_texts(
-    profiles: Mapping[str, Profile],
-    verdicts: Mapping[str, RoleGuess],
-    given: Input,
+    profiles: Mapping[str, Profile], verdicts: Mapping[str, RoleGuess], given: Input
 ) -> tuple[Missing, list[str]]:
     """Texts that stand for a missing value, added to those given, and remarks on those of some columns only.
 

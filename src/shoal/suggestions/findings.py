@@ -104,15 +104,9 @@ def concept(plain: str, words: str, alone: str = "") -> Concept:
     return Concept(plain, word_set(words), word_set(alone))
 
 
-IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP = (
-    "identifier",
-    "quasi-identifier",
-    "sensitive",
-    "keep",
-    "drop",
-)
+ROLES = ("identifier", "quasi-identifier", "sensitive", "keep", "drop")
+IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP = ROLES
 A_PERSON = "a person"
-ROLES = (IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP)
 FEW = 20  # records or values, from which on numbers tell something
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.report.formats import percent
 from shoal.suggestions import words
@@ -27,18 +26,15 @@ from shoal.suggestions.findings import (
 )
 from shoal.suggestions.models import coarse_options, numbers_of, widest_options
 from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile, are_years
+from shoal.suggestions.reading import share_of
 
-MANY_ALONE = (
-    0.05  # share of records with a sensitive value of their own, from which on it is coarsened
-)
+MANY_ALONE = 0.05  # share of records with a value of their own, from which on it is coarsened
 YEARS, MONTHS, DAYS = 100, 12, 31  # how many parts of a date there can be
 UNKNOWN_PARTS = 2  # more values, for an unknown part and for none
 DUMMY = 3  # values of a column that says yes or no, with one for unknown
 OLDEST = 130  # years of a person
-BODY_WEIGHTS = (
-    20.0,
-    6000.0,
-)  # median of weights of bodies in kilograms, pounds or, of newborns, in grams
+# The median of weights of bodies in kilograms, pounds or, of newborns, in grams.
+BODY_WEIGHTS = (20.0, 6000.0)
 SURVEY_MEAN = 5.0  # mean up to which positive fractions named weight are those of a survey
 MOST_KINDS = 500  # insurers, wards or sites
 YES_OR_NO = words.word_set("0 1 y n yes no true false t f ja nein j oui non o si no s nao sim nee")
@@ -49,18 +45,7 @@ ILLNESS = (
     r"fracture|hypertension|diabet|asthma|asma|epileps)"
 )
 DRUG = r"(?i)[0-9] ?(mg|mcg|ug|ml|iu)\b|\b(tablet|capsule|injection|vaccine|tablette|tabletten)\b"
-UNITS_OF_AGE = (
-    "day",
-    "days",
-    "month",
-    "months",
-    "week",
-    "weeks",
-    "tage",
-    "monate",
-    "jours",
-    "mois",
-)
+UNITS_OF_AGE = words.word_set("day days month months week weeks tage monate jours mois")
 
 
 def _middle(profile: Profile, low: float = 0.01, high: float = 0.99) -> tuple[float, float] | None:
@@ -76,7 +61,7 @@ def _middle(profile: Profile, low: float = 0.01, high: float = 0.99) -> tuple[fl
 
 def _ages(profile: Profile) -> bool:
     ends = _middle(profile)
-    if ends is None or any(unit in profile.words.split() for unit in UNITS_OF_AGE):
+    if ends is None or not UNITS_OF_AGE.isdisjoint(profile.words.split()):
         return profile.distinct <= OLDEST or ends is not None
     return ends[0] >= 0 and (ends[1] <= OLDEST or are_years(profile))
 
@@ -151,9 +136,7 @@ def date(profile: Profile) -> RoleGuess | None:
     if profile.kind != DATE:
         return None
     if words.BIRTH.found_in(profile.words):
-        return RoleGuess(
-            QUASI, f"{name_says(words.BIRTH)}: outsiders know it", about=words.BIRTH.plain
-        )
+        return _outsiders_know(words.BIRTH)
     if words.WRITTEN.found_in(profile.words):
         return RoleGuess(DROP, "it says when the record was written, as logs do", is_sure=False)
     return RoleGuess(QUASI, "dates of events, which outsiders may know", about="a date")
@@ -164,9 +147,11 @@ def core(profile: Profile) -> RoleGuess | None:
     if words.PARENT.found_in(profile.words):
         return None
     concept = meant_concept(words.CORE, profile)
-    if concept is not None:
-        return RoleGuess(QUASI, f"{name_says(concept)}: outsiders know it", about=concept.plain)
-    return _dummy(profile)
+    return _dummy(profile) if concept is None else _outsiders_know(concept)
+
+
+def _outsiders_know(concept: Concept, how: str = "know") -> RoleGuess:
+    return RoleGuess(QUASI, f"{name_says(concept)}: outsiders {how} it", about=concept.plain)
 
 
 def _dummy(profile: Profile) -> RoleGuess | None:
@@ -183,9 +168,7 @@ def _dummy(profile: Profile) -> RoleGuess | None:
 def served(profile: Profile) -> RoleGuess | None:
     """Insurer and ward, whose names often have a word for illness: Krankenkasse, Krankenhaus."""
     concept = meant_concept((words.INSURER, words.CARE), profile)
-    if concept is None:
-        return None
-    return RoleGuess(QUASI, f"{name_says(concept)}: outsiders may know it", about=concept.plain)
+    return None if concept is None else _outsiders_know(concept, "may know")
 
 
 def sensitive(profile: Profile) -> RoleGuess | None:
@@ -202,11 +185,8 @@ def secret(profile: Profile, reason: str) -> RoleGuess:
     alone = f"{percent(share)} of the records have a value of their own"
     coarse = coarse_options(profile)
     if coarse is None:
-        why = (
-            "and the values cannot be read as numbers"
-            if profile.kind == NUMBER
-            else "which may name persons"
-        )
+        is_number = profile.kind == NUMBER
+        why = "and the values cannot be read as numbers" if is_number else "which may name persons"
         return RoleGuess(DROP, f"{reason}, but {alone}, {why}", is_sure=False)
     return RoleGuess(SENSITIVE, f"{reason}; {alone}, so it is coarsened", coarsen=coarse)
 
@@ -215,9 +195,8 @@ def illness_or_drug(profile: Profile) -> RoleGuess | None:
     """Values that are diagnoses or drugs, whatever their column is called."""
     if profile.distinct < FEWEST_ILLNESSES or not profile.is_text or profile.kind == DATE:
         return None
-    texts = profile.texts
     for regex, share in ((ICD, 0.9), (ILLNESS, 0.3), (DRUG, 0.3)):
-        if pc.mean(pc.match_substring_regex(texts, regex).cast(pa.int8())).as_py() >= share:
+        if share_of(profile.texts, regex) >= share:
             return secret(profile, "its values look like diagnoses or drugs")
     return None
 
@@ -225,21 +204,16 @@ def illness_or_drug(profile: Profile) -> RoleGuess | None:
 def known_to_outsiders(profile: Profile) -> RoleGuess | None:
     """Work, family, body, and parts of dates."""
     concept = meant_concept(words.OUTSIDERS_KNOW, profile)
-    if concept is not None:
-        return RoleGuess(QUASI, f"{name_says(concept)}: outsiders may know it", about=concept.plain)
-    return None
+    return None if concept is None else _outsiders_know(concept, "may know")
 
 
 def part_of_a_date(profile: Profile) -> RoleGuess | None:
     """A year, month or day of something: named so, with values that can be one."""
-    is_part = (
-        (words.YEAR.search(profile.words) and _are_parts(profile, YEARS))
-        or (words.MONTH.search(profile.words) and _are_parts(profile, MONTHS))
-        or (words.DAY.search(profile.words) and _are_parts(profile, DAYS))
-    )
-    if not is_part:
-        return None
-    return RoleGuess(QUASI, "a part of a date, which outsiders may know", about="a date")
+    for name, most in ((words.YEAR, YEARS), (words.MONTH, MONTHS), (words.DAY, DAYS)):
+        if name.search(profile.words) and _are_parts(profile, most):
+            reason = "a part of a date, which outsiders may know"
+            return RoleGuess(QUASI, reason, about="a date")
+    return None
 
 
 def _are_parts(profile: Profile, most: int) -> bool:

@@ -47,11 +47,7 @@ def _are_codes(profile: Profile) -> Options | None:
     values = profile.found.values
     texts = values.cast(pa.large_string())
     lengths = pc.min_max(pc.utf8_length(texts)).as_py()
-    if (
-        lengths["min"] is None
-        or lengths["min"] < 3
-        or pc.any(pc.match_substring(texts, "*")).as_py()
-    ):
+    if (lengths["min"] or 0) < 3 or pc.any(pc.match_substring(texts, "*")).as_py():
         return None
     if profile.is_whole or not pa.types.is_large_string(values.type):
         are_digits = pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py()

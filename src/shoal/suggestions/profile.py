@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
-from shoal.encoding.type_inference import infer
+from shoal.encoding.type_inference import even_places, infer
 from shoal.suggestions import words
 from shoal.suggestions.reading import (
     Counts,
@@ -21,6 +21,7 @@ from shoal.suggestions.reading import (
     is_decimal_comma,
     number_codes,
     rank_of,
+    share_of,
     value_type,
 )
 
@@ -73,14 +74,11 @@ def shapes_of(texts: pa.Array, counts: npt.NDArray[np.int64], least: int) -> tup
     return tuple(shape for _, shape in sorted(frequent)[:MOST])
 
 
-LOOK = (
-    10_000  # distinct values of a column, evenly taken, that patterns and shapes are looked for in
-)
+LOOK = 10_000  # distinct values, evenly taken, that patterns and shapes are looked for in
 FEW_CODES = 12  # distinct whole numbers, up to which they are rather codes than quantities
 _CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
-_POSTCODE = (
-    r"^[A-Za-z]{0,2}[0-9][0-9A-Za-z]{0,3}[ \-][0-9A-Za-z]{2,4}$"  # with a space: LS12 2BL, 1012 AB
-)
+# With a space: LS12 2BL, 1012 AB.
+_POSTCODE = r"^[A-Za-z]{0,2}[0-9][0-9A-Za-z]{0,3}[ \-][0-9A-Za-z]{2,4}$"
 
 FLAG, CODE, NUMBER, DATE, BANDS, CATEGORY = "flag", "code", "number", "date", "bands", "category"
 PLAIN = {
@@ -132,9 +130,7 @@ class Profile:
     @cached_property
     def looked_at(self) -> Counts:
         """The places of the distinct values that are looked at."""
-        return np.unique(
-            np.linspace(0, self.distinct - 1, min(self.distinct, LOOK)).astype(np.int64)
-        )
+        return even_places(self.distinct, LOOK)
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -252,15 +248,11 @@ def _kind(column: NumberedColumn, typed: pa.DataType, name: str) -> str:
     if pa.types.is_large_string(values.type) and rank_of(values) is not None:
         return BANDS
     looked = values.slice(0, LOOK).cast(pa.large_string())
-    if len(looked) and _share(looked, _CODE_LIKE) >= 0.9:
+    if len(looked) and share_of(looked, _CODE_LIKE) >= 0.9:
         return CODE
-    if len(looked) and words.PLACE.found_in(name) and _share(looked, _POSTCODE) >= 0.9:
+    if len(looked) and words.PLACE.found_in(name) and share_of(looked, _POSTCODE) >= 0.9:
         return CODE
     return CATEGORY
-
-
-def _share(texts: pa.Array, regex: str) -> float:
-    return float(pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0) / len(texts)
 
 
 def is_row_number(profile: Profile) -> bool:

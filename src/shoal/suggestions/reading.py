@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
-from shoal.encoding.type_inference import date_format_in_words, date_formats, infer
+from shoal.encoding.type_inference import all_match, date_format_in_words, date_formats, infer
 from shoal.risk.patterns import word_set
 
 Counts = npt.NDArray[np.int64]
@@ -34,30 +34,8 @@ _NO_DATE = re.compile(
     r"9999[-./]?12[-./]?31|31[-./]12[-./]9999|12/31/9999|[-./ ]+"
 )
 _MAY_BE_NO_DATE = r"^(0000|9999|[09]{2}[-./][09]{2}[-./]|31[-./]12[-./]9999|12/31/9999|[-./ ]+$)"
-_CODES = (
-    9,
-    8,
-    7,
-    99,
-    98,
-    97,
-    96,
-    95,
-    94,
-    88,
-    77,
-    999,
-    998,
-    997,
-    996,
-    888,
-    777,
-    9999,
-    9998,
-    9997,
-    8888,
-    7777,
-)
+_MISSING_CODES = "9 8 7 99 98 97 96 95 94 88 77 999 998 997 996 888 777 9999 9998 9997 8888 7777"
+_CODES = tuple(int(code) for code in _MISSING_CODES.split())
 _FAMILY = frozenset(
     (*_CODES, 99999, 999999, 9999999, 99999999, *(-code for code in (1, *_CODES, 99999)))
 )
@@ -122,8 +100,9 @@ def text_markers(column: NumberedColumn) -> tuple[str, ...]:
     short = column.values.filter(may_be).to_pylist()
     folded = {text: text.strip().lower() for text in short}
     found = [text for text, plain in folded.items() if plain in MARKERS]
-    if any(folded[text] == "na" for text in found) and _are_letters(column, 2):
-        found = [text for text in found if folded[text] != "na"]  # Namibia among countries
+    has_na = "na" in folded.values() and len(column.values) > 3
+    if has_na and share_of(column.values, "^[A-Z]{2}$") > 0.8:  # Namibia among countries
+        found = [text for text in found if folded[text] != "na"]
     found += [text for text in short if _NO_DATE.fullmatch(text) and text not in found]
     words = [text for text in short if folded[text] in _WORDS_FOR_MISSING and text not in found]
     if words and _is_read(column.without([*found, *words])):
@@ -131,10 +110,9 @@ def text_markers(column: NumberedColumn) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _are_letters(column: NumberedColumn, length: int) -> bool:
-    """Whether most texts are so many letters."""
-    fits = pc.match_substring_regex(column.values, rf"^[A-Z]{{{length}}}$")
-    return bool(pc.mean(fits.cast(pa.int8())).as_py() > 0.8) and len(column.values) > 3
+def share_of(texts: pa.Array, regex: str) -> float:
+    """The share of texts that fit a regular expression; there must be any, and none may be null."""
+    return float(pc.sum(pc.match_substring_regex(texts, regex)).as_py()) / len(texts)
 
 
 def _is_read(column: NumberedColumn) -> bool:
@@ -143,7 +121,7 @@ def _is_read(column: NumberedColumn) -> bool:
         return False
     return bool(
         is_ordered(value_type(column.values, Input()))
-        or _all(column.values, _COMMA)
+        or all_match(column.values, _COMMA)
         or date_formats(column.values)
     )
 
@@ -182,17 +160,17 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
 
 def is_decimal_comma(values: pa.Array) -> bool:
     """Whether all texts are numbers and some have a decimal comma; 1,234 is rather a thousand."""
-    if not _all(values, _COMMA):
+    if not all_match(values, _COMMA):
         return False
     fractions = values.filter(pc.match_substring(values, ","))
-    return len(fractions) > 0 and not _all(fractions, r",[0-9]{3}$")
+    return len(fractions) > 0 and not all_match(fractions, r",[0-9]{3}$")
 
 
 def has_thousands(values: pa.Array) -> bool:
     """Whether all texts are numbers, some of them with separators of thousands."""
     plain = r"^-?[0-9]+([.,][0-9]+)?$"
     some = pc.any(pc.match_substring_regex(values, _THOUSANDS)).as_py()
-    return bool(some) and _all(values, f"{_THOUSANDS}|{plain}")
+    return bool(some) and all_match(values, f"{_THOUSANDS}|{plain}")
 
 
 def value_type(values: pa.Array, input: Input) -> pa.DataType:
@@ -203,10 +181,6 @@ def value_type(values: pa.Array, input: Input) -> pa.DataType:
         read = infer(values.cast(pa.large_string()), input).type
         return read if pa.types.is_temporal(read) else values.type
     return infer(values, input).type if pa.types.is_large_string(values.type) else values.type
-
-
-def _all(values: pa.Array, regex: str) -> bool:
-    return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, regex)).as_py())
 
 
 @dataclass(frozen=True)
@@ -229,11 +203,7 @@ def writing_of(columns: Sequence[NumberedColumn], input: Input) -> TableWriting:
     if input.decimal == "." and len(with_comma) > len(with_point):
         input = replace(input, decimal=",")
         remarks.append(f"Numbers have decimal commas ({_columns(with_comma)}).")
-    formats = {}
-    for column in columns:
-        found = _formats_of(column, input)
-        if found:
-            formats[column.name] = found
+    formats = {column.name: forms for column in columns if (forms := _formats_of(column, input))}
     if not formats:
         return TableWriting(input, {}, tuple(remarks))
     votes = Counter(form for found in formats.values() for form in found)
@@ -248,11 +218,8 @@ def writing_of(columns: Sequence[NumberedColumn], input: Input) -> TableWriting:
     for form in dict.fromkeys(chosen.values()):
         own = [name for name, taken in chosen.items() if taken == form]
         remarks.append(f"Dates are written {date_format_in_words(form)} ({_columns(own)}).")
-    doubts = {}
-    for name, form in chosen.items():
-        doubt = _doubt(form, formats[name], votes)
-        if doubt:
-            doubts[name] = doubt
+    found = {name: _doubt(form, formats[name], votes) for name, form in chosen.items()}
+    doubts = {name: doubt for name, doubt in found.items() if doubt}
     return TableWriting(input, doubts, tuple(remarks))
 
 
@@ -292,6 +259,7 @@ _BAND = re.compile(
     r"\s*(?P<after>\+|years?( old)?|jahre|yrs|and over|or more|und älter|et plus|y más|e oltre|en ouder)?\s*",
     re.IGNORECASE,
 )
+_BELOW = ("<", "<=", "≤", "under", "unter", "bis", "below", "up to", "moins de", "menos de")
 _SCALES = tuple(
     tuple(step.split("|") for step in scale.split())
     for scale in (
@@ -346,18 +314,7 @@ def rank_of(values: pa.Array) -> list[float] | None:
 def _rank(band: re.Match[str]) -> float:
     low = float(band["low"].replace(",", "."))
     before = (band["before"] or "").lower()
-    if before in (
-        "<",
-        "<=",
-        "≤",
-        "under",
-        "unter",
-        "bis",
-        "below",
-        "up to",
-        "moins de",
-        "menos de",
-    ):
+    if before in _BELOW:
         return low - 0.5
     return low + (0.25 if before else 0.0)
 

@@ -33,9 +33,8 @@ MOST_RECORDS = 50  # of a person, on average, as for `shoal.risk.persons`
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
 RARE_TEXTS = 0.05  # share of records with a text of their own that makes long texts suspicious
 SHORTEST_NUMBER = 4  # digits of numbers that are given to persons
-FEW_KINDS = (
-    5  # values, each of many records, up to which a column named like an address is of another kind
-)
+# Values, each of many records, up to which a column named like an address is of another kind.
+FEW_KINDS = 5
 
 
 Rule = Callable[[Profile], RoleGuess | None]
@@ -43,11 +42,8 @@ Rule = Callable[[Profile], RoleGuess | None]
 
 def guess_role(profile: Profile) -> RoleGuess | None:
     """The verdict of the first rule that fits, None where a column is undecided."""
-    for rule in RULES:
-        found = rule(profile)
-        if found is not None:
-            return found
-    return None
+    found = (rule(profile) for rule in RULES)
+    return next((verdict for verdict in found if verdict is not None), None)
 
 
 def _differ(profile: Profile) -> str:
@@ -124,12 +120,9 @@ def _number_of_a_person(profile: Profile) -> RoleGuess | None:
     named = (words.IDENTIFIER.found_in(name) or name.endswith(" no")) and not is_count
     if not named and not (words.PERSON.found_in(name) and " " not in name):
         return None
-    few = profile.records <= FEW
-    tells = (
-        profile.distinct == profile.known
-        if few
-        else (profile.distinct > max(FEW, profile.known / MOST_RECORDS))
-    )
+    tells = profile.distinct > max(FEW, profile.known / MOST_RECORDS)
+    if profile.records <= FEW:
+        tells = profile.distinct == profile.known
     if not tells or meaning.is_floating(profile):
         return None
     concept = words.IDENTIFIER if named else words.PERSON

@@ -46,9 +46,8 @@ class Grouping:
 
     def with_column(self, name: str, codes: Counts) -> Grouping:
         """The same records, also by another column."""
-        width = int(codes.max(initial=-1)) + 2
-        numbers = self._numbers * width + (codes + 1)
-        if self._size * width > MOST_CELLS:
+        numbers, size = self._joined(codes)
+        if size > MOST_CELLS:
             numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
         else:
             occurs = np.bincount(numbers, minlength=1) > 0
@@ -59,20 +58,23 @@ class Grouping:
         found._size = int(numbers.max(initial=0)) + 1
         return found
 
+    def _joined(self, codes: Counts) -> tuple[Counts, int]:
+        """A number for each record by these columns and another one, and how many numbers there can be."""
+        width = int(codes.max(initial=-1)) + 2
+        return self._numbers * width + (codes + 1), self._size * width
+
     def sizes(self, codes: Counts | None = None) -> Counts:
         """The numbers of records that agree, if another column counts as well."""
         numbers, size = self._numbers, self._size
         if codes is not None:
-            width = int(codes.max(initial=-1)) + 2
-            numbers, size = numbers * width + (codes + 1), size * width
+            numbers, size = self._joined(codes)
         if size > MOST_CELLS:
             return np.unique(numbers, return_counts=True)[1]
         counts = np.bincount(numbers, minlength=size)
         return counts[counts > 0]
 
     def singled(self) -> Singled:
-        sizes = self.sizes()
-        return Singled(self.columns, *_figures(sizes, self.records))
+        return Singled(self.columns, *_figures(self.sizes(), self.records))
 
 
 def _figures(sizes: Counts, records: int) -> tuple[float, float, float]:
@@ -91,34 +93,27 @@ def group_by(codes: Mapping[str, Counts], names: Sequence[str], records: int) ->
 
 
 def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
-    """What a column adds to others: records singled out, and pairs told apart, as shares."""
+    """What a column adds to others: records singled out, and pairs told apart, as shares, rounded."""
     unique, _, separation = _figures(before.sizes(codes), before.records)
     plain = _figures(before.sizes(), before.records)
-    return unique - plain[0], separation - plain[2]
+    return round(unique - plain[0], 9), round(separation - plain[2], 9)
 
 
 def greedy_columns(
-    start: Grouping,
-    codes: Mapping[str, Counts],
-    names: Sequence[str],
-    most: int,
-    least: float = -1.0,
-) -> tuple[Grouping, list[tuple[str, float]]]:
-    """Add columns one by one, each time the one that singles out most further records.
+    start: Grouping, codes: Mapping[str, Counts], names: Sequence[str], most: int
+) -> tuple[Grouping, list[str]]:
+    """Add at most so many columns one by one, each time the one that singles out most further records.
 
-    Stops after `most` columns, or where the next one would add no more than the share `least`. Columns that add
-    as much are told apart by the pairs they separate, then by their order.
+    Columns that add as much are told apart by the pairs they separate, then by their order.
     """
     left, found = list(names), start
-    added: list[tuple[str, float]] = []
+    added: list[str] = []
     while left and len(added) < most:
         gains = {name: gain(found, codes[name]) for name in left}
-        best = max(left, key=lambda name: (round(gains[name][0], 9), round(gains[name][1], 9)))
-        if gains[best][0] <= least:
-            break
+        best = max(left, key=gains.__getitem__)
         found = found.with_column(best, codes[best])
         left.remove(best)
-        added.append((best, gains[best][0]))
+        added.append(best)
     return found, added
 
 
@@ -164,9 +159,8 @@ def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, RoleG
     for name, profile in profiles.items():
         if verdicts[name].role != IDENTIFIER or not _repeats(profile) or _is_other(profile):
             continue
-        agreed = [
-            a for codes in lasting if (a := agreement(profile.found.codes, codes)) is not None
-        ]
+        each = [agreement(profile.found.codes, codes) for codes in lasting]
+        agreed = [share for share in each if share is not None]
         if _is_person(profile, verdicts[name], float(np.mean(agreed)) if agreed else None):
             found.append(profile)
     return [p.name for p in sorted(found, key=lambda p: (p.distinct, not _is_named(p)))]

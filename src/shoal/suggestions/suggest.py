@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.databases import is_address, reading_of
+from shoal.data.databases.address import is_address, reading_of
 from shoal.data.files.header import HeaderBelowTitles, TotalRowBelow
 from shoal.data.files.table_file import formula_columns
 from shoal.data.files.text import guess_encoding
@@ -139,11 +139,7 @@ class Suggestions:
 
 
 def suggest(
-    data: Any,
-    /,
-    *,
-    k: int | None = None,
-    reading: Input | Mapping[str, Any] | None = None,
+    data: Any, /, *, k: int | None = None, reading: Input | Mapping[str, Any] | None = None
 ) -> Suggestions:
     """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
 
@@ -263,17 +259,17 @@ def _suggested(
     persons = person_columns(profiles, verdicts)
     named = [name for name in persons[:1] if profiles[name].known == profiles[name].records]
     counted = profiles[named[0]].distinct if named else frame.shape[0]
+    usual_k = USUAL_K if counted >= 3 * USUAL_K else max(2, counted // 3)
     columns = tuple(
-        _unreadable(name, broken[name])
+        ColumnSuggestion(name, DROP, broken[name], is_sure=False)
         if name in broken
         else _column(profiles[name], verdicts[name], models.get(name))
         for name in frame.columns
     )
-    together = _together(chooser)
     return Suggestions(
         columns=columns,
         records=frame.shape[0],
-        k=k or _usual_k(counted),
+        k=k or usual_k,
         reading=input,
         remarks=(
             *remarks,
@@ -283,7 +279,7 @@ def _suggested(
             *about_kept(chooser, verdicts),
         ),
         singled=ranking(chooser.codes, chooser.quasi_identifiers, chooser.compared),
-        together=together,
+        together=_together(chooser),
         compared=chooser.compared,
         persons=tuple(persons),
         person=named[0] if named else None,
@@ -298,13 +294,7 @@ def _looked_at(
     names = words.names_in_words(source.data.columns)
     usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
     with ThreadPoolExecutor() as threads:
-        markers = dict(
-            zip(
-                usable,
-                threads.map(text_markers, usable.values()),
-                strict=True,
-            )
-        )
+        markers = dict(zip(usable, threads.map(text_markers, usable.values()), strict=True))
         plain = {name: found.without(markers[name]) for name, found in usable.items()}
         told = [found for name, found in plain.items() if not given.is_text(name)]
         writing = writing_of(told, given)
@@ -323,20 +313,12 @@ def _looked_at(
         return writing, dict(zip(usable, threads.map(look, usable), strict=True))
 
 
-def _usual_k(records: int) -> int:
-    return USUAL_K if records >= 3 * USUAL_K else max(2, records // 3)
-
-
 def _formulas(column: NumberedColumn) -> RoleGuess | None:
     """A column that no CSV file may hold."""
     if column.is_text and formula_columns(pa.table({"column": column.values})):
         reason = "it holds texts that a spreadsheet would run as a formula"
         return RoleGuess(DROP, reason, is_sure=False)
     return None
-
-
-def _unreadable(name: str, why: str) -> ColumnSuggestion:
-    return ColumnSuggestion(name, DROP, why, is_sure=False)
 
 
 def _column(profile: Profile, verdict: RoleGuess, model: ChosenModel | None) -> ColumnSuggestion:
@@ -361,18 +343,12 @@ def _column(profile: Profile, verdict: RoleGuess, model: ChosenModel | None) -> 
 
 def _coarse(options: Mapping[str, Any], encoding: str | None) -> ChosenModel:
     """The bins of a sensitive number; without an open end where the file cannot hold its sign."""
-    ends = () if _can_write("≥", encoding) else ("high",)
-    kept = {name: value for name, value in options.items() if name not in ends}
-    return ChosenModel(Interval.name, kept, "wide enough for values to repeat")
-
-
-def _can_write(text: str, encoding: str | None) -> bool:
-    """Whether a release in the encoding of the input can hold a text."""
+    kept = dict(options)
     try:
-        text.encode(encoding or "utf-8")
+        "≥".encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+        kept.pop("high", None)
+    return ChosenModel(Interval.name, kept, "wide enough for values to repeat")
 
 
 def _together(chooser: Chooser) -> tuple[Singled, ...]:
@@ -384,7 +360,7 @@ def _together(chooser: Chooser) -> tuple[Singled, ...]:
         len(chooser.profiles),
     )
     found, steps = group_by({}, [], chooser.records), []
-    for name, _ in order:
+    for name in order:
         found = found.with_column(name, chooser.profiles[name].found.codes)
         steps.append(found.singled())
     return tuple(steps)

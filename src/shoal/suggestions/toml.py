@@ -27,20 +27,12 @@ def suggestions_text(suggestions: Suggestions) -> str:
     """All columns, one per line, then what the quasi-identifiers single out, then remarks."""
     rows = [("column", "role", "model", "values", "why")]
     for column in suggestions.columns:
-        rows.append(
-            (
-                shortened(column.name),
-                column.role + ("" if column.is_sure else " ?"),
-                column.model or "",
-                f"{column.values:,}",
-                reason_line(column),
-            )
-        )
-    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        role = column.role + ("" if column.is_sure else " ?")
+        values, why = f"{column.values:,}", reason_line(column)
+        rows.append((shortened(column.name), role, column.model or "", values, why))
+    widths = [*(max(len(row[place]) for row in rows) for place in range(4)), 0]
     lines = [
-        "  ".join(
-            [*(text.ljust(width) for text, width in zip(row[:4], widths, strict=True)), row[4]]
-        )
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
         for row in rows
     ]
     lines += singled_lines(suggestions)

@@ -81,8 +81,7 @@ FREE_TEXT = concept(
     "narrative verbatim desc summary abstract description beschreibung message =letter arztbrief anmerk",
 )
 OPEN_ANSWER = concept(
-    "an open answer",
-    "=other =others sonstige* =autre =autres =otro =otros =altro =specify =txt",
+    "an open answer", "=other =others sonstige* =autre =autres =otro =otros =altro =specify =txt"
 )
 WRITTEN = concept(
     "when the record was written",
@@ -178,25 +177,16 @@ BODY = concept(
 OUTSIDERS_KNOW = (SCHOOL, WORK, MARITAL, HOUSEHOLD, INSURER, CARE, BODY, PARENT)
 
 # Words for one value of a quasi-identifier, which name a column of yes and no: male, black, marr.
-DUMMIES = (
-    (
-        SEX,
-        word_set(
-            "male female man woman mannlich weiblich homme femme hombre mujer maschio femmina"
-        ),
-    ),
-    (RACE, word_set("black white nonwhite asian hispan hispanic latino latina")),
-    (PLACE, word_set("urban rural smsa south north west east northeast northcen south southern")),
-    (
-        MARITAL,
-        word_set(
-            "marr married single divorced widowed unmarried verheiratet ledig marie casado sposato"
-        ),
-    ),
-    (HOUSEHOLD, word_set("kids kid children child dependent dependents")),
-    (ORIGIN, word_set("foreign immigrant citizen native auslander")),
-    (AGE, word_set("senior minor adult")),
-)
+_KINDS = {
+    SEX: "male female man woman mannlich weiblich homme femme hombre mujer maschio femmina",
+    RACE: "black white nonwhite asian hispan hispanic latino latina",
+    PLACE: "urban rural smsa south north west east northeast northcen south southern",
+    MARITAL: "marr married single divorced widowed unmarried verheiratet ledig marie casado sposato",
+    HOUSEHOLD: "kids kid children child dependent dependents",
+    ORIGIN: "foreign immigrant citizen native auslander",
+    AGE: "senior minor adult",
+}
+DUMMIES = tuple((meant, word_set(kinds)) for meant, kinds in _KINDS.items())
 
 # Sensitive: what must not be learned about a person.
 HEALTH = concept(

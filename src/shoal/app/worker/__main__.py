@@ -31,11 +31,9 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
         "types": look.types,
         "single": look.single,
         "estimate": run.estimate,
-        "check": run.check,
         "build": tables.build_hierarchy,
         "write": tables.write_outline,
         "tree": tables.tree,
-        "model": tables.model,
         "key": check_key,
         "run": run.run_release,
     }

@@ -47,11 +47,11 @@ def bars_of(values: pa.ChunkedArray) -> list[dict[str, Any]]:
 
 def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
     """Bins of equal width; bounds are rounded, so that they are nobody's value."""
+    found = []
     if is_date:
         years = pc.year(known).to_numpy()
         counts = np.bincount(years - years.min())
         several = max(1, -(-counts.size // BINS))
-        found = []
         for start in range(0, counts.size, several):
             first = int(years.min()) + start
             label = str(first) if several == 1 else f"{first}–{first + several - 1}"
@@ -64,7 +64,6 @@ def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
     width = max(1.0, width) if is_whole else width
     first = np.floor(numbers.min() / width)
     counts = np.bincount((np.floor(numbers / width) - first).astype(np.int64))
-    found = []
     for place, count in enumerate(counts):
         low = (first + place) * width
         high = low + width - 1 if is_whole else low + width
@@ -90,14 +89,15 @@ def _counted(known: pa.ChunkedArray) -> list[dict[str, Any]]:
     rest = counted[len(named) :]
     if rest:
         label = f"{len(rest):,} {'other' if named else 'different'} value{'s' * (len(rest) > 1)}"
-        found.append(
-            {"label": label, "records": sum(item["counts"] for item in rest), "is_rest": True}
-        )
+        records = sum(item["counts"] for item in rest)
+        found.append({"label": label, "records": records, "is_rest": True})
     return found
 
 
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
+SUGGESTED = ("name", "holds", "values", "role", "reason", "model", "model_reason")  # of a column
+READ = ("encoding", "delimiter", "decimal", "date_format", "missing", "sheet")  # how, as found out
 
 
 def look(answer: Any, project: str) -> dict[str, Any]:
@@ -145,17 +145,11 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
             bars, missing, kind = [], 0, "cannot be read"
         columns.append(
             {
-                "name": column.name,
-                "holds": column.holds,
+                **{name: getattr(column, name) for name in SUGGESTED},
                 "type": _type_in_words(kind),
-                "values": column.values,
                 "missing": missing,
-                "role": column.role,
-                "reason": column.reason,
                 "is_sure": column.is_sure and not column.doubts,
                 "doubts": list(column.doubts),
-                "model": column.model,
-                "model_reason": column.model_reason,
                 "options": dict(column.options),
                 "bars": bars,
             }
@@ -172,14 +166,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
         "persons": list(found.persons),
         "encoding": dialect.encoding if dialect else None,
         "delimiter": dialect.delimiter if dialect else None,
-        "input": {
-            "encoding": found.reading.encoding,
-            "delimiter": found.reading.delimiter,
-            "decimal": found.reading.decimal,
-            "date_format": found.reading.date_format,
-            "missing": found.reading.missing,
-            "sheet": found.reading.sheet,
-        },
+        "input": {name: getattr(found.reading, name) for name in READ},
     }
 
 
@@ -194,21 +181,16 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
 
 
 def _type_in_words(kind: str) -> str:
-    words = {
-        "null": "nothing",
-        "int": "whole numbers",
-        "uint": "whole numbers",
-        "float": "numbers",
-        "double": "numbers",
-        "decimal": "numbers",
-        "date": "dates",
-        "timestamp": "dates with a time",
-        "bool": "true or false",
-        "large_string": "text",
-        "string": "text",
-        "dictionary": "text",
+    starts = {
+        "nothing": ("null",),
+        "whole numbers": ("int", "uint"),
+        "numbers": ("float", "double", "decimal"),
+        "dates": ("date",),
+        "dates with a time": ("timestamp",),
+        "true or false": ("bool",),
+        "text": ("large_string", "string", "dictionary"),
     }
-    return next((text for start, text in words.items() if kind.startswith(start)), kind)
+    return next((words for words, start in starts.items() if kind.startswith(start)), kind)
 
 
 def rows(answer: Any, project: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.api.release import Release, make_release
 from shoal.app.projects import read_json, write_json, write_toml_file
-from shoal.app.worker.tables import codes_of, input_of, open_project, path_of
+from shoal.app.worker.tables import codes_of, open_project, path_of
 from shoal.assess.risk import THRESHOLD
 from shoal.data.open import open_table
 from shoal.encoding.frames import arrow_values, open_frame
@@ -22,7 +22,7 @@ from shoal.errors import REASONS, Infeasible, InputError, ShoalError
 from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.plan import Plan, estimate_run, prepare
 from shoal.settings.settings import Settings, make_settings
-from shoal.solve.methods import Method, Mondrian, TopDown
+from shoal.solve.methods import Mondrian, TopDown
 from shoal.suggestions.singling_out import group_by
 
 # Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
@@ -42,7 +42,9 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     time = estimate_run(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
-    method = _fast_method(settings, sampled.data.shape[0])
+    size = sampled.data.shape[0]
+    is_nearer = size <= NEARER_RECORDS and size <= NEARER_GROUPS * settings.k
+    method = TopDown() if is_nearer and settings.person is None else Mondrian()
     quick = replace(settings, method=method, refine=False, loosen=0.0, suppression_limit=0.0)
     named = [*settings.keep, *settings.sensitive, *settings.identifiers, *settings.pseudonyms]
     quick = replace(quick, allow=dict.fromkeys(named, tuple(REASONS)))  # nothing of it is released
@@ -53,7 +55,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         release = make_release(source, quick)
     return {
         **cost_of(release),
-        "warning": _warning(release),
+        "warning": "" if release.verdict.is_protected else release.verdict.sentence,
         **(_before(source, settings) if sampled is not source else {}),
         "records": records,
         "sampled": sampled.data.shape[0],
@@ -62,24 +64,6 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         "compiles": time.compiles,
         "objective": settings.objective,
     }
-
-
-def _warning(release: Release[Any]) -> str:
-    """What would keep the release from being protected, empty for nothing."""
-    return "" if release.verdict.is_protected else release.verdict.sentence
-
-
-def check(answer: Any, project: str) -> dict[str, Any]:
-    """Check everything that can be checked before the work; what is wrong is raised."""
-    settings = make_settings(Path(project) / "settings.toml")
-    prepare(Memory(open_project(project, input_of(project))), settings)
-    return {}
-
-
-def _fast_method(settings: Settings, records: int) -> Method:
-    """The method of the dry run."""
-    is_nearer = records <= NEARER_RECORDS and records <= NEARER_GROUPS * settings.k
-    return TopDown() if is_nearer and settings.person is None else Mondrian()
 
 
 def _sample(source: Source) -> Source:
@@ -105,7 +89,8 @@ def _before(source: Source, settings: Settings) -> dict[str, Any]:
 
 def cost_of(release: Release[Any]) -> dict[str, Any]:
     """What a release loses and which risk it leaves, as plain numbers."""
-    risk = release.risk
+    risk, told = release.risk, ("column", "disclosed", "largest_share", "base_rate")
+    before, after = risk.before.reidentification, risk.after.reidentification
     return {
         "loss": release.loss("lm"),
         "columns": release.column_losses("lm"),
@@ -113,21 +98,15 @@ def cost_of(release: Release[Any]) -> dict[str, Any]:
         "smallest": release.k,
         "unique_before": risk.before.sizes.unique,
         "unique_after": risk.after.sizes.unique,
-        "highest_before": risk.before.reidentification.prosecutor_highest,
-        "highest": risk.after.reidentification.prosecutor_highest,
-        "average_before": risk.before.reidentification.prosecutor_average,
-        "average": risk.after.reidentification.prosecutor_average,
-        "at_risk_before": risk.before.reidentification.at_risk,
-        "at_risk": risk.after.reidentification.at_risk,
+        "highest_before": before.prosecutor_highest,
+        "highest": after.prosecutor_highest,
+        "average_before": before.prosecutor_average,
+        "average": after.prosecutor_average,
+        "at_risk_before": before.at_risk,
+        "at_risk": after.at_risk,
         "left_out": release.suppressed,
         "sensitive": [
-            {
-                "column": item.column,
-                "disclosed": item.disclosed,
-                "largest_share": item.largest_share,
-                "base_rate": item.base_rate,
-            }
-            for item in risk.after.attributes
+            {name: getattr(item, name) for name in told} for item in risk.after.attributes
         ],
     }
 
@@ -136,8 +115,7 @@ def _examples(release: Release[Any]) -> dict[str, list[dict[str, Any]]]:
     """The most frequent released texts of each quasi-identifier; each is that of a whole group."""
     frame = open_frame(release.data)
     found: dict[str, list[dict[str, Any]]] = {}
-    settings: Settings = release.settings
-    for name in settings.quasi_identifiers:
+    for name in release.settings.quasi_identifiers:
         if name not in frame.columns:  # bounds: two columns
             continue
         texts = pc.value_counts(arrow_values(frame, name)).to_pylist()
@@ -220,17 +198,15 @@ def _save(release: Release[Any], folder: Path) -> list[str]:
     content = release.settings.to_dict()  # trees spelled out
     content["columns"].pop("key_file", None)  # it goes to others, as the report does
     write_toml_file(folder / "release.toml", content)
-    problems, written = [], 0
-    for name in ("release.csv", "release.parquet"):
+    failures: list[ShoalError] = []
+    for name in (names := ("release.csv", "release.parquet")):
         try:
             release.save(folder / name, overwrite=True)
-            written += 1
         except ShoalError as error:
-            problems.append(str(error))
-            last = error
-    if not written:
-        raise last
-    return problems
+            failures.append(error)
+    if len(failures) == len(names):
+        raise failures[-1]
+    return [str(failure) for failure in failures]
 
 
 def _excel(records: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.app.projects import read_toml_file
+from shoal.app.projects import Project
 from shoal.data.open import open_table
 from shoal.encoding.frames import arrow_values
 from shoal.encoding.models import Hierarchy
@@ -21,22 +21,16 @@ from shoal.encoding.models.base import labels_of
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError
 from shoal.settings.declaration import read_input
-from shoal.settings.settings import Settings
 
 _KEPT: dict[str, Any] = {}  # the last table: its key and its source
 
 
 def path_of(project: str) -> Path:
-    """Where the table of a project lies."""
-    return Path(read_toml_file(Path(project) / "project.toml")["table"])
+    return Project(Path(project)).table
 
 
 def input_of(project: str) -> Input:
-    """How the table of a project is read."""
-    settings = Path(project) / "settings.toml"
-    given = read_toml_file(settings).get("input", {}) if settings.exists() else {}
-    problems: list[str] = []
-    return read_input(given, problems)
+    return read_input(Project(Path(project)).settings.get("input", {}), problems=[])
 
 
 def open_project(project: str, how: Input | None = None) -> Source:
@@ -101,7 +95,7 @@ def build_hierarchy(
 
 def _others(project: str, column: str) -> list[str] | None:
     """Columns by which the categories of one are compared: all others with a role that is released."""
-    settings = read_toml_file(Path(project) / "settings.toml")
+    settings = Project(Path(project)).settings
     columns = settings.get("columns", {})
     names = [*settings.get("quasi_identifiers", {}), *columns.get("sensitive", [])]
     return [name for name in names if name != column] or None
@@ -110,7 +104,6 @@ def _others(project: str, column: str) -> list[str] | None:
 def write_outline(
     answer: Any, project: str, column: str, target: str, outline: str
 ) -> dict[str, Any]:
-    """Write a hierarchy that was given as an outline."""
     Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
     return tree(answer, project, column, target)
 
@@ -120,24 +113,13 @@ def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
     found = Hierarchy.from_csv(Path(project) / target)
     how_read = input_of(project)
     values = column_of(open_project(project, how_read), column, how_read)
-    outline = outline_of(found)
+    outline, check = outline_of(found), found.check(values)
     return {
         "preview": found.preview(values).to_dict(),
-        "check": str(found.check(values)),
-        "fits": found.check(values).missing_values == 0,
+        "check": str(check),
+        "fits": check.missing_values == 0,
         "outline": outline if outline.count("\n") < MOST_LINES else None,
     }
-
-
-def model(answer: Any, project: str, column: str) -> dict[str, Any]:
-    """What the model of a column makes of it: for a hierarchy its levels, and for any the values it folds."""
-    entry = read_toml_file(Path(project) / "settings.toml")["quasi_identifiers"].get(column, {})
-    if entry.get("model") == "hierarchy":
-        settings = Settings.load(Path(project) / "settings.toml")
-        found = settings.quasi_identifiers[column]
-        assert isinstance(found, Hierarchy)
-        return tree(answer, project, column, entry["hierarchy"])
-    return {}
 
 
 def outline_of(found: Hierarchy) -> str:
@@ -145,19 +127,15 @@ def outline_of(found: Hierarchy) -> str:
     whole: dict[str, Any] = {}
     for row in found.rows():
         below = whole
-        for label in [
-            label for label, _ in groupby(reversed(row))
-        ]:  # a value fills levels it skips
+        for label, _ in groupby(reversed(row)):  # a value fills levels it skips
             below = below.setdefault(label, {})
-    lines: list[str] = []
-    _indent(whole, 0, lines)
-    return "\n".join(lines) + "\n"
+    return "".join(_indented(whole, ""))
 
 
-def _indent(below: dict[str, Any], depth: int, lines: list[str]) -> None:
+def _indented(below: dict[str, Any], indent: str) -> Iterator[str]:
     for label, deeper in below.items():
-        lines.append(f"{INDENT * depth}{label}")
-        _indent(deeper, depth + 1, lines)
+        yield f"{indent}{label}\n"
+        yield from _indented(deeper, indent + INDENT)
 
 
 def read_outline(outline: str) -> dict[str, Any]:

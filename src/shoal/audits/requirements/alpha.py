@@ -18,11 +18,11 @@ from shoal.audits.requirements.base import (
     Requirement,
     is_finite,
     is_list_of,
+    must_be,
     round_up_to_four,
     share_above,
 )
 from shoal.audits.texts import moment, released_text, same_value
-from shoal.errors import shown
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
@@ -56,9 +56,7 @@ class AlphaK(Requirement):
     def problems(self) -> list[str]:
         found = super().problems()
         if not (is_finite(self.alpha) and 0 < self.alpha <= 1):
-            found.append(
-                f"'alpha' must be a number above 0 and at most 1. Got {shown(self.alpha)} instead."
-            )
+            found.append(must_be("'alpha'", "a number above 0 and at most 1", self.alpha))
         if self.values is not None and not is_list_of(VALUES, self.values):
             found.append(
                 "'values' of alpha must be a list of sensitive values; leave it out to mean all."

@@ -78,13 +78,16 @@ def values_outside(tree: HierarchyLike | None, column: str, labels: Sequence[str
     return found
 
 
+def must_be(what: str, expected: str, given: Any) -> str:
+    """The sentence for a parameter that has an impossible value."""
+    return f"{what} must be {expected}. Got {shown(given)} instead."
+
+
 def hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
     """Sentences for what is no hierarchy, or not of one column."""
     found = []
     if not isinstance(tree, HierarchyLike):
-        found.append(
-            f"'hierarchy' of {requirement.name} must be a shoal.Hierarchy. Got {shown(tree)} instead."
-        )
+        found.append(must_be(f"'hierarchy' of {requirement.name}", "a shoal.Hierarchy", tree))
     if requirement.columns is None or len(requirement.columns) != 1:
         found.append(
             f"{requirement.name.capitalize()} with a hierarchy is about one column; name it in 'columns'."
@@ -110,9 +113,7 @@ class Requirement(ABC):
     summary: ClassVar[str]
     rising: ClassVar[bool] = True  # whether a higher level is safer
     counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
-    compares_with_table: ClassVar[bool] = (
-        False  # whether its level depends on the shares of the table
-    )
+    compares_with_table: ClassVar[bool] = False  # whether shares of the table matter to its level
 
     def __init_subclass__(cls) -> None:
         """Let nobody inherit a sentence or a query: the audit of a derived class may count something else."""

@@ -14,10 +14,10 @@ from shoal.audits.requirements.base import (
     Requirement,
     hierarchy_problems,
     is_finite,
+    must_be,
     places,
     values_outside,
 )
-from shoal.errors import shown
 
 GROUNDS = ("equal", "ordered", "hierarchical")
 
@@ -61,13 +61,10 @@ class TCloseness(Requirement):
     def problems(self) -> list[str]:
         found = super().problems()
         if not (is_finite(self.t) and 0 <= self.t <= 1):
-            found.append(
-                f"'t' of closeness must be a number from 0 to 1. Got {shown(self.t)} instead."
-            )
+            found.append(must_be("'t' of closeness", "a number from 0 to 1", self.t))
         if self.ground not in GROUNDS:
-            found.append(
-                f"'ground' of closeness must be one of {', '.join(GROUNDS)}. Got {shown(self.ground)} instead."
-            )
+            grounds = f"one of {', '.join(GROUNDS)}"
+            found.append(must_be("'ground' of closeness", grounds, self.ground))
         elif (self.ground == "hierarchical") != (self.hierarchy is not None):
             found.append(
                 "Closeness takes 'hierarchy' with ground 'hierarchical' and only then; give both or neither."

@@ -13,11 +13,11 @@ from shoal.audits.requirements.base import (
     Labels,
     Requirement,
     is_finite,
+    must_be,
     next_above,
     round_down,
     share_above,
 )
-from shoal.errors import shown
 
 KINDS = ("frequency", "distinct", "entropy", "recursive")
 
@@ -65,19 +65,13 @@ class LDiversity(Requirement):
     def problems(self) -> list[str]:
         found = super().problems()
         if self.kind not in KINDS:
-            found.append(
-                f"'kind' of diversity must be one of {', '.join(KINDS)}. Got {shown(self.kind)} instead."
-            )
+            found.append(must_be("'kind' of diversity", f"one of {', '.join(KINDS)}", self.kind))
         if not is_finite(self.l) or self.l < 1:
-            found.append(
-                f"'l' of diversity must be a number of at least 1. Got {shown(self.l)} instead."
-            )
+            found.append(must_be("'l' of diversity", "a number of at least 1", self.l))
         elif self.kind in ("distinct", "recursive") and self.l != int(self.l):
             found.append(f"'l' of {self.kind} diversity must be whole. Got {self.l} instead.")
         if self.kind == "recursive" and not (is_finite(self.c) and self.c > 0):  # type: ignore[operator]
-            found.append(
-                f"'c' of recursive diversity must be a number above 0. Got {shown(self.c)} instead."
-            )
+            found.append(must_be("'c' of recursive diversity", "a number above 0", self.c))
         if self.kind != "recursive" and self.c is not None:
             found.append("'c' is for recursive diversity only; leave it out or choose that kind.")
         return found

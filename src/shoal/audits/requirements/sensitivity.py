@@ -15,10 +15,10 @@ from shoal.audits.requirements.base import (
     hierarchy_problems,
     is_finite,
     is_list_of,
+    must_be,
     places,
     values_outside,
 )
-from shoal.errors import shown
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,7 @@ class PSensitive(Requirement):
     def problems(self) -> list[str]:
         found = super().problems()
         if not is_finite(self.p) or self.p < 1 or self.p != int(self.p):
-            found.append(
-                f"'p' of sensitivity must be a whole number of at least 1. Got {shown(self.p)} instead."
-            )
+            found.append(must_be("'p' of sensitivity", "a whole number of at least 1", self.p))
         if (self.hierarchy is None) != (self.protected == ()):
             found.append(
                 "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."

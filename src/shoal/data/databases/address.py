@@ -12,7 +12,7 @@ from shoal.data.databases.connection import Connection, quoted
 from shoal.data.databases.duckdb_file import DuckDBFile
 from shoal.data.databases.postgresql import PostgreSQL
 from shoal.data.databases.sqlite import SQLite
-from shoal.errors import InputError, raise_problems, shown
+from shoal.errors import InputError, added_to, shown
 
 # Every kind of database by the scheme of its addresses.
 KINDS: dict[str, type[Connection]] = {
@@ -25,9 +25,8 @@ SUFFIXES = {suffix: kind for kind in KINDS.values() for suffix in kind.suffixes}
 KNOWN = f"{', '.join(_FORMS)} or {_LAST_FORM}"
 
 _SCHEME = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:(?P<rest>//.*)", re.I | re.S)
-_COLLAPSED = re.compile(
-    r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I
-)  # as paths write addresses
+# As paths write addresses.
+_COLLAPSED = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I)
 _OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift", "jdbc")
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
@@ -114,12 +113,9 @@ class DatabaseTable:
 
     def problems(self) -> list[str]:
         """Sentences for an address or a name that cannot be."""
-        found: list[str] = []
-        try:
+        found, place = list[str](), "the database"
+        with added_to(found):
             place = self.database.shown
-        except InputError as error:
-            found += error.problems
-            place = "the database"
         if (self.table is None) == (self.query is None):
             what = "neither is" if self.table is None else "both are"
             found.append(
@@ -224,11 +220,10 @@ def name_problems(name: object) -> list[str]:
     """Sentences for a name of a table that cannot be one."""
     if not isinstance(name, str):
         return [f"The name of a table must be text. Got {shown(name)} instead."]
-    try:
+    found: list[str] = []
+    with added_to(found):
         split_name(name)
-    except InputError as error:
-        return list(error.problems)
-    return []
+    return found
 
 
 def split_name(name: str) -> tuple[str, ...]:
@@ -249,10 +244,8 @@ def split_name(name: str) -> tuple[str, ...]:
         if name[found.end() : place] != ".":
             break
     if not 1 <= len(parts) <= 2 or place != len(name) + 1 or "\0" in name:
-        raise_problems(
-            [
-                f"{shown(name)} is no name of a table; write TABLE or SCHEMA.TABLE, and put a part with dots or "
-                'quotation marks into double quotes, like health."patients 2.0".'
-            ]
+        raise InputError(
+            f"{shown(name)} is no name of a table; write TABLE or SCHEMA.TABLE, and put a part with dots or quotation "
+            'marks into double quotes, like health."patients 2.0".'
         )
     return tuple(parts)

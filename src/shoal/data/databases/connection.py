@@ -82,15 +82,9 @@ class Connection(ABC):
     form: ClassVar[str]  # of its addresses, for messages
     library: ClassVar[str]  # the driver
     extra: ClassVar[str] = "databases"  # that installs it
-    is_file: ClassVar[bool] = (
-        True  # whether a database is a file, which may be made by writing to it
-    )
-    counts_quickly: ClassVar[bool] = (
-        True  # whether it counts combinations sooner than it hands over all records
-    )
-    signs: ClassVar[
-        Mapping[str, str]
-    ] = {}  # words of the driver, in lower case, and what they mean
+    is_file: ClassVar[bool] = True  # which may be made by writing to it
+    counts_quickly: ClassVar[bool] = True  # combinations, sooner than it hands over all records
+    signs: ClassVar[Mapping[str, str]] = {}  # the driver's words in lower case: what they mean
 
     @classmethod
     def locate(cls, rest: str) -> tuple[str, str]:
@@ -211,8 +205,38 @@ class Connection(ABC):
         """
 
     @abstractmethod
+    def run(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+
+    @abstractmethod
+    def beside(self, target: DatabaseTable, name: str) -> str:
+        """The name of a table in the schema of the target, as SQL has it."""
+
     def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
         """Give a staged table its name, in place of one that has it if that shall be replaced."""
+        own = target.parts[-1]
+        if if_exists == "replace":
+            self.run(f"DROP TABLE IF EXISTS {self.beside(target, own)}")
+        self.run(f"ALTER TABLE {self.beside(target, name)} RENAME TO {quoted(own)}")
+
+    def existing_problems(
+        self, target: DatabaseTable, if_exists: IfExists, is_read: bool, is_view: bool
+    ) -> list[str]:
+        """A sentence for why a table or view that exists cannot be replaced; what is read is never changed."""
+        name, database = repr(target.table), self.database
+        if is_read:
+            return [
+                f"The table {name} in '{database}' is read to make this release and would be lost; name another table "
+                "to write."
+            ]
+        if if_exists != "replace":
+            return [
+                f"The table {name} exists in '{database}'; choose another name or pass --if-exists replace "
+                '(if_exists="replace").'
+            ]
+        if is_view:
+            return [f"{name} in '{database}' is a view and is not replaced; name another."]
+        return []
 
     def missing(self, table: DatabaseTable) -> str:
         """Say that there is no such table, and which was probably meant."""
@@ -235,42 +259,38 @@ class AdbcConnection(Connection):
     def commit(self) -> None:
         self._connection.commit()
 
-    def _do(self, statement: str) -> None:
+    def run(self, statement: str) -> None:
         with self._connection.cursor() as cursor:
             cursor.execute(statement)
 
+    def _rows(self, query: str, **options: str) -> list[dict[str, Any]]:
+        with self._connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**options)
+            cursor.execute(query)
+            return cursor.fetch_arrow_table().to_pylist()
 
-def streamed(cursor: Any) -> pa.RecordBatchReader:
-    """The records of a statement that was executed by ADBC, whose cursor is closed after the last of them."""
-    reader = cursor.fetch_record_batch()
+    def _streamed(self, query: str, **options: str) -> pa.RecordBatchReader:
+        """The records of a query, whose cursor is closed after the last of them."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.adbc_statement.set_options(**options)
+            cursor.execute(query)
+            reader = cursor.fetch_record_batch()
+        except BaseException:
+            cursor.close()
+            raise
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        with cursor, reader:
-            yield from reader
+        def batches() -> Iterator[pa.RecordBatch]:
+            with cursor, reader:
+                yield from reader
 
-    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+        return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def _some(names: Sequence[str]) -> str:
     if not names:
         return "none that you may read"
     return ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-
-
-def table_exists_problem(target: DatabaseTable, database: Database) -> str:
-    """Say that a table exists."""
-    return (
-        f"The table {target.table!r} exists in '{database}'; choose another name or pass --if-exists replace "
-        '(if_exists="replace").'
-    )
-
-
-def is_source_problem(target: DatabaseTable, database: Database) -> str:
-    """Say that a table is the source, which is never changed."""
-    return (
-        f"The table {target.table!r} in '{database}' is read to make this release and would be lost; name another "
-        "table to write."
-    )
 
 
 def selected(columns: Sequence[StoredColumn]) -> str:
@@ -280,12 +300,10 @@ def selected(columns: Sequence[StoredColumn]) -> str:
 
 def library_problems(database: Database) -> list[str]:
     """A sentence if the driver of a database is not installed."""
-    kind = database.kind
-    if find_spec(kind.library) is None:
-        return [
-            f"'{database}' needs {kind.library.replace('_', '-')}; run: pip install 'shoal[{kind.extra}]'."
-        ]
-    return []
+    kind, package = database.kind, database.kind.library.replace("_", "-")
+    if find_spec(kind.library) is not None:
+        return []
+    return [f"'{database}' needs {package}; run: pip install 'shoal[{kind.extra}]'."]
 
 
 def connect(database: Database, writes: bool = False) -> Connection:

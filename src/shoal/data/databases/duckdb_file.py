@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from shoal.atomic import write_atomically
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     Connection,
@@ -19,25 +20,11 @@ from shoal.data.databases.connection import (
     StoredColumn,
     file_identity,
     file_problems,
-    is_source_problem,
     quoted,
     selected,
-    table_exists_problem,
     text_in_sql,
 )
-from shoal.data.databases.error_messages import (
-    BROKEN,
-    BUSY,
-    DATA,
-    EXISTS,
-    FULL,
-    MEMORY,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
-    UNOPENED,
-    driver_errors,
-)
+from shoal.data.databases.error_messages import driver_errors
 from shoal.data.staging import folder_beside
 from shoal.encoding.source import Relation
 from shoal.errors import InputError, listed, near_miss, raise_problems
@@ -53,14 +40,14 @@ NATIVE = re.compile(rf"({_SCALARS})(\[\])?|BLOB")
 _AGAIN = ("UUID", "JSON", "HUGEINT", "UHUGEINT", "INTERVAL", "TIME")  # types without values in them
 _BATCH = 65_536
 _CLASSES = {  # of errors
-    "ParserException": QUERY,
-    "BinderException": QUERY,
-    "CatalogException": NOT_FOUND,
-    "ConversionException": DATA,
-    "InvalidInputException": DATA,
-    "OutOfRangeException": DATA,
+    "ParserException": why.QUERY,
+    "BinderException": why.QUERY,
+    "CatalogException": why.NOT_FOUND,
+    "ConversionException": why.DATA,
+    "InvalidInputException": why.DATA,
+    "OutOfRangeException": why.DATA,
     "PermissionException": "may not use files beside its own; query its own tables",
-    "OutOfMemoryException": MEMORY,
+    "OutOfMemoryException": why.MEMORY,
 }
 
 OLD, NEW = "shoal_old", "shoal_new"
@@ -86,20 +73,20 @@ class DuckDBFile(Connection):
     library = "duckdb"
     extra = "duckdb"
     signs: ClassVar[Mapping[str, str]] = {
-        "could not set lock": BUSY,
-        "conflicting lock": BUSY,
+        "could not set lock": why.BUSY,
+        "conflicting lock": why.BUSY,
         "different configuration": "is open in this program already; close that connection first",
-        "no space left": FULL,
-        "not a valid duckdb": BROKEN,
-        "version number": BROKEN,
-        "cannot open file": UNOPENED,
-        "read-only": READ_ONLY,
+        "no space left": why.FULL,
+        "not a valid duckdb": why.BROKEN,
+        "version number": why.BROKEN,
+        "cannot open file": why.UNOPENED,
+        "read-only": why.READ_ONLY,
     }
 
     @classmethod
     def reason(cls, error: Any) -> str:
         if "already exists" in str(error).lower():
-            return EXISTS
+            return why.EXISTS
         return _CLASSES.get(type(error).__name__) or super().reason(error)
 
     @classmethod
@@ -118,9 +105,7 @@ class DuckDBFile(Connection):
 
         super().__init__(database, writes)
         raise_problems(file_problems(database, writes))
-        if (
-            writes and not database.path.stat().st_size
-        ):  # to DuckDB an empty file is none of its own
+        if writes and not database.path.stat().st_size:  # which is no file of DuckDB's
             database.path.unlink()
         self._connection = duckdb.connect(
             str(database.path),
@@ -128,19 +113,20 @@ class DuckDBFile(Connection):
             # A query reads and writes no other file, and takes no name for a variable of this program.
             config={"enable_external_access": False, "python_enable_replacements": False},
         )
-        self._connection.execute(
-            "SET enable_progress_bar = false"
-        )  # on where Python is interactive
-        self._connection.execute("BEGIN")
+        self.run("SET enable_progress_bar = false")  # on where Python is interactive
+        self.run("BEGIN")
 
     def close(self) -> None:
         with suppress(Exception):
-            self._connection.execute("ROLLBACK")
+            self.run("ROLLBACK")
         with suppress(Exception):
             self._connection.close()
 
     def commit(self) -> None:
-        self._connection.execute("COMMIT")
+        self.run("COMMIT")
+
+    def run(self, statement: str) -> None:
+        self._connection.execute(statement)
 
     def _rows(self, query: str, parameters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, list(parameters)).fetchall()
@@ -189,32 +175,21 @@ class DuckDBFile(Connection):
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
     ) -> list[str]:
         schema = self._schema(target)
-        known = [
-            row[0]
-            for row in self._rows(
-                "SELECT schema_name FROM information_schema.schemata WHERE catalog_name = current_catalog()"
-            )
-        ]
+        query = "SELECT schema_name FROM information_schema.schemata WHERE catalog_name = current_catalog()"
+        known = [row[0] for row in self._rows(query)]
         if schema.lower() not in [name.lower() for name in known]:
             close = near_miss(schema, known) or f"; schemas: {listed(sorted(known))}."
             return [f"There is no schema '{schema}' in '{self.database}'{close}"]
         kind = self._kind(target)
         if kind is None:
             return []
-        if self._is_read(f"{schema}.{target.parts[-1]}".lower(), read):
-            return [is_source_problem(target, self.database)]
-        if if_exists != "replace":
-            return [table_exists_problem(target, self.database)]
-        if kind != "BASE TABLE":
-            return [
-                f"{target.table!r} in '{self.database}' is a view and is not replaced; name another."
-            ]
-        return []
+        is_read = self._is_read(f"{schema}.{target.parts[-1]}".lower(), read)
+        return self.existing_problems(target, if_exists, is_read, kind != "BASE TABLE")
 
     def stage(
         self, target: DatabaseTable, name: str, data: pa.RecordBatchReader, types: Mapping[str, str]
     ) -> str:
-        place = quoted(self._schema(target), name)
+        place = self.beside(target, name)
         again = {column: kind for column, kind in types.items() if kind in _AGAIN}
         columns = [
             f"CAST({quoted(own)} AS {again[own]}) AS {quoted(own)}" if own in again else quoted(own)
@@ -222,24 +197,19 @@ class DuckDBFile(Connection):
         ]
         self._connection.register("shoal_records", data)
         try:
-            self._rows(f"CREATE TABLE {place} AS SELECT {', '.join(columns)} FROM shoal_records")
+            self.run(f"CREATE TABLE {place} AS SELECT {', '.join(columns)} FROM shoal_records")
         finally:
             self._connection.unregister("shoal_records")
         return place
 
     def _is_read(self, name: str, read: frozenset[Relation]) -> bool:
         """Whether a table may be among those that were read, which are written with or without their schema."""
-        place, full = file_identity(self.database), _unquoted(name)
-        found = [own[-1] for own in read if own[:-1] == place]
-        return any(
-            full == own or full.endswith(f".{own}") or own.endswith(f".{full}") for own in found
-        )
+        place, full = file_identity(self.database), f".{_unquoted(name)}"
+        found = [f".{own[-1]}" for own in read if own[:-1] == place]
+        return any(full.endswith(own) or own.endswith(full) for own in found)
 
-    def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
-        schema = self._schema(target)
-        if if_exists == "replace":
-            self._rows(f"DROP TABLE IF EXISTS {quoted(schema, target.parts[-1])}")
-        self._rows(f"ALTER TABLE {quoted(schema, name)} RENAME TO {quoted(target.parts[-1])}")
+    def beside(self, target: DatabaseTable, name: str) -> str:
+        return quoted(self._schema(target), name)
 
 
 def _column(name: str, kind: str) -> StoredColumn:

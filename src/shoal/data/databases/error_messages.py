@@ -15,11 +15,8 @@ from shoal.errors import translate_errors
 if TYPE_CHECKING:
     from shoal.data.databases.address import Database
 
-LIBRARIES = (
-    "adbc_driver_manager",
-    "_duckdb",
-    "pyarrow",
-)  # that drivers raise errors of, next to their own
+# That drivers raise errors of, next to their own.
+LIBRARIES = ("adbc_driver_manager", "_duckdb", "pyarrow")
 
 FULL = "has no space left; make room there"
 BUSY = "is in use by somebody else; wait until they are done, or stop them"

@@ -10,25 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
     StoredColumn,
-    is_source_problem,
     quoted,
     selected,
-    streamed,
-    table_exists_problem,
     text_in_sql,
-)
-from shoal.data.databases.error_messages import (
-    BUSY,
-    DATA,
-    EXISTS,
-    FULL,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
 )
 from shoal.encoding.source import Relation
 from shoal.errors import listed, near_miss
@@ -55,6 +44,14 @@ NUMERIC = "numeric"
 _CUT_OFF = ("character", "bit")  # without their length, these hold one sign: they stay text
 _TYPE = "SELECT oid::regtype::text AS own FROM pg_type WHERE oid = to_regtype({kind}) AND typtype <> 'p'"
 _ORDINARY = "r"  # the mark of an ordinary table in the catalogue
+_LOCAL = {  # settings of a transaction
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "lock_timeout": "60s",  # for whoever waits to replace a table
+    "synchronize_seqscans": "off",  # so that records come in the order they were written
+    "max_parallel_workers_per_gather": "0",
+    "work_mem": "64MB",  # to count combinations
+}
 
 _TARGET = """
 SELECT n.oid IS NOT NULL AS has_schema,
@@ -151,20 +148,20 @@ _CODES = {
     "08": _LOST,
     "57P": _LOST,
     "57014": _TIMEOUT,
-    "55P03": BUSY,
-    "40": BUSY,
+    "55P03": why.BUSY,
+    "40": why.BUSY,
     "42501": _RIGHTS,
-    "42P01": NOT_FOUND,
-    "42P07": EXISTS,
-    "3F": NOT_FOUND,
-    "42": QUERY,
-    "0A": QUERY,
-    "25006": READ_ONLY,
+    "42P01": why.NOT_FOUND,
+    "42P07": why.EXISTS,
+    "3F": why.NOT_FOUND,
+    "42": why.QUERY,
+    "0A": why.QUERY,
+    "25006": why.READ_ONLY,
     "2BP01": "has views or keys that depend on the table that shall be replaced; drop them first, or choose another "
     "name",
-    "53100": FULL,
+    "53100": why.FULL,
     "53": "has no room for another connection or no memory left; try again later",
-    "22": DATA,
+    "22": why.DATA,
 }
 
 
@@ -176,9 +173,8 @@ class PostgreSQL(AdbcConnection):
     form = "postgresql://HOST/DATABASE"
     library = "adbc_driver_postgresql"
     is_file = False
-    signs: ClassVar[
-        Mapping[str, str]
-    ] = {  # where there is no SQLSTATE: while it connects, and in a stream of records
+    # Where there is no SQLSTATE: while it connects, and in a stream of records.
+    signs: ClassVar[Mapping[str, str]] = {
         "password authentication failed": _REFUSED,
         "no password supplied": _REFUSED,
         "no pg_hba.conf entry": _REFUSED,
@@ -197,13 +193,13 @@ class PostgreSQL(AdbcConnection):
         "no connection to the server": _LOST,
         "connection not open": _LOST,
         "ssl": _LOST,
-        "invalid input": DATA,
-        "division by zero": DATA,
-        "out of range": DATA,
+        "invalid input": why.DATA,
+        "division by zero": why.DATA,
+        "out of range": why.DATA,
         "statement timeout": _TIMEOUT,
         "permission denied": _RIGHTS,
-        "no space left": FULL,
-        "read-only": READ_ONLY,
+        "no space left": why.FULL,
+        "read-only": why.READ_ONLY,
     }
 
     @classmethod
@@ -278,29 +274,12 @@ class PostgreSQL(AdbcConnection):
         self._connection = dbapi.connect(database.uri)
         try:
             if not writes:
-                self._do("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            for option, value in (
-                ("client_encoding", "UTF8"),
-                ("standard_conforming_strings", "on"),
-                ("lock_timeout", "60s"),  # for whoever waits to replace a table
-                (
-                    "synchronize_seqscans",
-                    "off",
-                ),  # so that records come in the order they were written
-                ("max_parallel_workers_per_gather", "0"),
-                ("work_mem", "64MB"),  # to count combinations
-            ):
-                self._do(f"SET LOCAL {option} = '{value}'")
+                self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            for option, value in _LOCAL.items():
+                self.run(f"SET LOCAL {option} = '{value}'")
         except BaseException:
             self.close()
             raise
-
-    def _rows(self, query: str, by_copy: bool = True) -> list[dict[str, Any]]:
-        with self._connection.cursor() as cursor:
-            if not by_copy:
-                cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
-            cursor.execute(query)
-            return cursor.fetch_arrow_table().to_pylist()
 
     def tables(self) -> list[str]:
         found = self._rows(
@@ -326,17 +305,11 @@ class PostgreSQL(AdbcConnection):
         return [_column(name, kind) for name, kind in zip(names, row["types"], strict=True)]
 
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute(f"SELECT {selected(columns)} FROM {source}")
-            return streamed(cursor)
-        except BaseException:
-            cursor.close()
-            raise
+        return self._streamed(f"SELECT {selected(columns)} FROM {source}")
 
     def _plan(self, source: str) -> dict[str, Any]:
         query = f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {source}"
-        [row] = self._rows(query, by_copy=False)
+        [row] = self._rows(query, **{"adbc.postgresql.use_copy": "false"})
         [value] = row.values()
         return json.loads(value)[0]["Plan"]
 
@@ -410,10 +383,9 @@ class PostgreSQL(AdbcConnection):
         row: Mapping[str, Any],
     ) -> list[str]:
         """Sentences for why a table that exists cannot be replaced."""
-        if read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])}:
-            return [is_source_problem(target, self.database)]
-        if if_exists != "replace":
-            return [table_exists_problem(target, self.database)]
+        is_read = bool(read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])})
+        if found := self.existing_problems(target, if_exists, is_read, is_view=False):
+            return found
         what = f"The table {target.table!r} in '{self.database}'"
         if row["kind"] != _ORDINARY or row["is_parted"]:
             return [f"{what} is a view, has parts or is one, and is not replaced; name another."]
@@ -439,14 +411,11 @@ class PostgreSQL(AdbcConnection):
                 own, spelled = quoted(column), row["own"]  # as this server spells it
                 changes.append(f"ALTER COLUMN {own} TYPE {spelled} USING {own}::{spelled}")
         if changes:
-            self._do(f"ALTER TABLE {quoted(schema, name)} {', '.join(changes)}")
+            self.run(f"ALTER TABLE {quoted(schema, name)} {', '.join(changes)}")
         return quoted(schema, name)
 
-    def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
-        schema = self._schema(target)
-        if if_exists == "replace":
-            self._do(f"DROP TABLE IF EXISTS {quoted(schema, target.parts[-1])}")
-        self._do(f"ALTER TABLE {quoted(schema, name)} RENAME TO {quoted(target.parts[-1])}")
+    def beside(self, target: DatabaseTable, name: str) -> str:
+        return quoted(self._schema(target), name)
 
 
 def _is_plain_list(kind: pa.DataType) -> bool:

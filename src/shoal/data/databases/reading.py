@@ -51,10 +51,8 @@ def stored_to_parquet(table: DatabaseTable, target: Path, tell: Tell) -> Origin:
     if numbers:
         texts = target.with_suffix(".texts")
         target.rename(texts)
-        first = schema_of([texts]).empty_table()
-        write_part(
-            target, _typed(batches_of([texts]), numbers), _with_numbers(first, numbers).schema
-        )
+        schema = _with_numbers(schema_of(texts).empty_table(), numbers).schema
+        write_part(target, _typed(batches_of(texts), numbers), schema)
         texts.unlink()
     return stored
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     AdbcConnection,
@@ -16,21 +17,8 @@ from shoal.data.databases.connection import (
     StoredColumn,
     file_identity,
     file_problems,
-    is_source_problem,
     quoted,
     selected,
-    streamed,
-    table_exists_problem,
-)
-from shoal.data.databases.error_messages import (
-    BROKEN,
-    BUSY,
-    EXISTS,
-    FULL,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
-    UNOPENED,
 )
 from shoal.data.databases.types import fitted_type
 from shoal.data.files.column_types import type_problems
@@ -44,9 +32,8 @@ _STORAGE = ("integer", "real", "text", "blob")
 # What a column of a type looks like: a first record with these makes the driver know all types.
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''", "BLOB": "x'00'"}
 _ROWS = 65_536  # records of a batch
-_AT_ONCE = (
-    400  # columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value
-)
+# Columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value.
+_AT_ONCE = 400
 SMALL = 10_000_000  # bytes of a file
 _PATIENCE = 10_000  # milliseconds that somebody who reads the file is waited for
 
@@ -60,17 +47,17 @@ class SQLite(AdbcConnection):
     library = "adbc_driver_sqlite"
     counts_quickly = False  # it sorts them
     signs: ClassVar[Mapping[str, str]] = {
-        "database is locked": BUSY,
-        "disk is full": FULL,
-        "no space left": FULL,
-        "readonly database": READ_ONLY,
-        "not a database": BROKEN,
-        "malformed": BROKEN,
-        "unable to open": UNOPENED,
-        "already exists": EXISTS,
-        "no such table": NOT_FOUND,
-        "no such column": QUERY,
-        "syntax error": QUERY,
+        "database is locked": why.BUSY,
+        "disk is full": why.FULL,
+        "no space left": why.FULL,
+        "readonly database": why.READ_ONLY,
+        "not a database": why.BROKEN,
+        "malformed": why.BROKEN,
+        "unable to open": why.UNOPENED,
+        "already exists": why.EXISTS,
+        "no such table": why.NOT_FOUND,
+        "no such column": why.QUERY,
+        "syntax error": why.QUERY,
     }
 
     @classmethod
@@ -114,11 +101,6 @@ class SQLite(AdbcConnection):
                 "they are done, run PRAGMA wal_checkpoint(TRUNCATE) there.",
                 stacklevel=2,
             )
-
-    def _rows(self, query: str) -> list[dict[str, Any]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(query)
-            return cursor.fetch_arrow_table().to_pylist()
 
     def _known(self) -> dict[str, dict[str, Any]]:
         """All tables and views by their names in lower case, as SQLite compares them."""
@@ -168,17 +150,11 @@ class SQLite(AdbcConnection):
         return found
 
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
-        cursor = self._connection.cursor()
         examples = ", ".join(f"{_EXAMPLES[own.type]} AS {quoted(own.name)}" for own in columns)
-        try:
-            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_ROWS)})
-            cursor.execute(
-                f"SELECT {examples} UNION ALL SELECT * FROM (SELECT {selected(columns)} FROM {source})"
-            )
-            reader = streamed(cursor)
-        except BaseException:
-            cursor.close()
-            raise
+        reader = self._streamed(
+            f"SELECT {examples} UNION ALL SELECT * FROM (SELECT {selected(columns)} FROM {source})",
+            **{"adbc.sqlite.query.batch_rows": str(_ROWS)},
+        )
         own = (batch if number else batch.slice(1) for number, batch in enumerate(reader))
         return pa.RecordBatchReader.from_batches(reader.schema, own)
 
@@ -209,15 +185,8 @@ class SQLite(AdbcConnection):
         row = self._known().get(name.lower())
         if row is None:
             return []
-        if (*file_identity(self.database), name.lower()) in read:
-            return [is_source_problem(target, self.database)]
-        if if_exists != "replace":
-            return [table_exists_problem(target, self.database)]
-        if row["type"] != "table":
-            return [
-                f"{target.table!r} in '{self.database}' is a view and is not replaced; name another."
-            ]
-        return []
+        is_read = (*file_identity(self.database), name.lower()) in read
+        return self.existing_problems(target, if_exists, is_read, row["type"] != "table")
 
     def stage(
         self, target: DatabaseTable, name: str, data: pa.RecordBatchReader, types: Mapping[str, str]
@@ -226,10 +195,8 @@ class SQLite(AdbcConnection):
             cursor.adbc_ingest(name, data, mode="create")
         return quoted(name)
 
-    def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
-        if if_exists == "replace":
-            self._do(f"DROP TABLE IF EXISTS {quoted(target.parts[-1])}")
-        self._do(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(target.parts[-1])}")
+    def beside(self, target: DatabaseTable, name: str) -> str:
+        return quoted(name)
 
 
 def _column(name: str, kinds: set[str]) -> StoredColumn:

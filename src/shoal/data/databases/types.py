@@ -66,9 +66,7 @@ def _shortened(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 def fitted_type(kind: pa.DataType) -> pa.DataType:
     """The type in which drivers take a column."""
     kind = plain_type(kind)
-    if pa.types.is_large_list(kind):
-        return pa.list_(fitted_type(kind.value_type))
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(fitted_type(kind.value_type))
     if pa.types.is_large_string(kind):
         return pa.string()

@@ -24,11 +24,12 @@ from shoal.data.files.formats import path_problems
 from shoal.data.staging import folder_beside
 from shoal.encoding.frames import plain_schema, plain_table
 from shoal.encoding.source import Origin, Relation
-from shoal.errors import InputError, ShoalError, raise_problems, shown
+from shoal.errors import InputError, ShoalError, added_to, raise_problems, shown
 
 COUNT = "_shoal_count"
 ProveStream = Callable[[pa.RecordBatchReader], None]
 STAGING = "_shoal_staging_"
+NOWHERE = Origin("")  # of a table that comes from no database
 _RECORDS = 65_536  # of a batch
 
 
@@ -105,12 +106,13 @@ def target_problems(
         found += _holding(database, data)
     if database.is_new:
         return [*found, *_new_problems(target)]
-    try:
-        with driver_errors(database), connect(database, writes=True) as connection:
-            how: IfExists = "replace" if if_exists == "replace" else "fail"
-            found += connection.target_problems(target, how, read)
-    except InputError as error:
-        found += error.problems
+    with (
+        added_to(found),
+        driver_errors(database),
+        connect(database, writes=True) as connection,
+    ):
+        how: IfExists = "replace" if if_exists == "replace" else "fail"
+        found += connection.target_problems(target, how, read)
     return found
 
 
@@ -126,9 +128,8 @@ def write_stored(
 
     Columns that are `unchanged` get the types that they have in the database they come from, if it is of this kind.
     """
-    values = plain_table(table)
-    read = stored.read if stored else frozenset()
-    raise_problems(target_problems(target, if_exists, values, read))
+    values, stored = plain_table(table), stored or NOWHERE
+    raise_problems(target_problems(target, if_exists, values, stored.read))
     batches = values.to_batches(max_chunksize=_RECORDS)
 
     def check(connection: Connection, source: str) -> None:
@@ -147,8 +148,8 @@ def write_stored_batches(
     unchanged: Sequence[str] = (),
 ) -> None:
     """The same for records that come a batch at a time, and are read back so."""
-    read = stored.read if stored else frozenset()
-    raise_problems(target_problems(target, if_exists, schema, read))
+    stored = stored or NOWHERE
+    raise_problems(target_problems(target, if_exists, schema, stored.read))
 
     def check(connection: Connection, source: str) -> None:
         prove(connection.read(source, connection.columns(source)))
@@ -163,7 +164,7 @@ def _publish(
     batches: Iterable[pa.RecordBatch],
     target: DatabaseTable,
     if_exists: IfExists,
-    stored: Origin | None,
+    stored: Origin,
     unchanged: Sequence[str],
     check: Callable[[Connection, str], None],
     problems: Sequence[ShoalError],
@@ -171,16 +172,14 @@ def _publish(
     """Stage, check and rename in one transaction; `problems` of batches are known once they were written."""
     database = target.database
     types = {}
-    if stored is not None and stored.kind == database.kind.name:
+    if stored.kind == database.kind.name:
         types = {name: kind for name, kind in stored.types.items() if name in unchanged}
 
     def fill(place: Database) -> None:
         with driver_errors(database), connect(place, writes=True) as connection:
-            read = stored.read if stored else frozenset()
-            raise_problems(connection.target_problems(target, if_exists, read))
-            kinds = pa.schema(
-                [(own.name, database.kind.fitted(own.type)) for own in plain_schema(schema)]
-            )
+            raise_problems(connection.target_problems(target, if_exists, stored.read))
+            fields = [(own.name, database.kind.fitted(own.type)) for own in plain_schema(schema)]
+            kinds = pa.schema(fields)
             own = pa.RecordBatchReader.from_batches(kinds, _cast(batches, kinds))
             name = f"{STAGING}{secrets.token_hex(6)}"
             try:
@@ -206,14 +205,13 @@ def _publish(
         )
 
 
-def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Origin | None) -> bool:
+def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Origin) -> bool:
     """Whether a table is about to be replaced, once it is sure that it may be."""
     if if_exists != "replace":
         return False
     database = target.database
     with driver_errors(database), connect(database, writes=True) as connection:
-        read = stored.read if stored else frozenset()
-        raise_problems(connection.target_problems(target, if_exists, read))
+        raise_problems(connection.target_problems(target, if_exists, stored.read))
         return connection.has(target)
 
 

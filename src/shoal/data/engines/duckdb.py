@@ -10,7 +10,7 @@ import duckdb
 import narwhals as nw
 import pyarrow as pa
 
-from shoal.data.databases.connection import quoted
+from shoal.data.databases.connection import quoted, text_in_sql
 from shoal.data.engines.base import Backend, Lazy
 from shoal.data.staging import Staging
 from shoal.encoding.frames import Frame, open_frame
@@ -43,8 +43,7 @@ class DuckDB(Backend):
         return self.relation.query("_shoal_any", query)
 
     def scan(self, paths: Sequence[Path]) -> Lazy:
-        """The records of Parquet files."""
-        files = ", ".join(_text(str(path)) for path in paths)
+        files = ", ".join(text_in_sql(str(path)) for path in paths)
         return self.inward(self._sql(f"SELECT * FROM read_parquet([{files}])"))
 
     def named(self, native: Any, names: Callable[[str], str]) -> Any:
@@ -77,17 +76,11 @@ class DuckDB(Backend):
         table = self.outward(frame).to_arrow_table()
         for place, field in enumerate(table.schema):
             kind = self.kinds.get(field.name, field.type)
-            if _is_zoned(kind) and _is_zoned(
-                field.type
-            ):  # DuckDB knows the zone of a session alone
+            # DuckDB knows the zone of a session alone.
+            if _is_zoned(kind) and _is_zoned(field.type):
                 table = table.set_column(place, field.name, table.column(place).cast(kind))
         return open_frame(table)
 
 
 def _is_zoned(kind: pa.DataType) -> bool:
     return pa.types.is_timestamp(kind) and kind.tz is not None
-
-
-def _text(value: str) -> str:
-    """A text in SQL."""
-    return "'" + value.replace("'", "''") + "'"

@@ -23,7 +23,6 @@ class Polars(Backend):
         self.staging = staging
 
     def scan(self, paths: Sequence[Path]) -> Lazy:
-        """The records of Parquet files."""
         return self.inward(pl.scan_parquet(list(paths), glob=False))
 
     def named(self, native: pl.LazyFrame, names: Callable[[str], str]) -> pl.LazyFrame:

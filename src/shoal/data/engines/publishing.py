@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
 
 from shoal.atomic import output_exists_problem, system_reason, write_atomically
-from shoal.data.databases import DatabaseTable, IfExists, write_stored_batches
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.connection import IfExists
+from shoal.data.databases.writing import write_stored_batches
 from shoal.data.engines.base import Lazy
 from shoal.data.files.formats import output_problems, suffix_of
 from shoal.data.files.large_text import ReadTexts, texts_to_parquet
@@ -44,8 +46,7 @@ def publish_file(
 ) -> None:
     """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
-    staged = [opened.staged(RELEASE)]
-    kinds = opened.kinds(unchanged)
+    staged, kinds = opened.staged(RELEASE), opened.kinds(unchanged)
     raise_problems(stream_problems(schema_of(staged, kinds), target))
     suffix = suffix_of(target)
     texts = opened.texts or ReadTexts()
@@ -54,16 +55,12 @@ def publish_file(
 
     def check(written: Path) -> None:
         if suffix == ".parquet":
-            prove(opened.scan([written]))
+            prove(opened.engine.scan([written]))
             return
-        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
-        try:
-            delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+        delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+        with _read_back(opened) as again:
             texts_to_parquet([written], Input(dialect.encoding, delimiter), again)
-            prove(opened.scan([again]))
-        finally:
-            with suppress(OSError):
-                again.unlink()
+            prove(opened.engine.scan([again]))
 
     with folder_beside(target) as folder:
         write_atomically(
@@ -76,6 +73,17 @@ def publish_file(
         )
 
 
+@contextmanager
+def _read_back(opened: LargeTable) -> Iterator[Path]:
+    """The path of a file for what is read back, which is then removed."""
+    again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
+    try:
+        yield again
+    finally:
+        with suppress(OSError):
+            again.unlink()
+
+
 def publish_folder(
     opened: LargeTable, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
 ) -> None:
@@ -83,8 +91,8 @@ def publish_folder(
     publish_written(
         target,
         overwrite,
-        lambda folder: split_to([opened.staged(RELEASE)], folder, opened.kinds(unchanged)),
-        lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
+        lambda folder: split_to(opened.staged(RELEASE), folder, opened.kinds(unchanged)),
+        lambda folder: prove(opened.engine.scan(sorted(folder.iterdir()))),
     )
 
 
@@ -96,18 +104,13 @@ def publish_stored(
     unchanged: Sequence[str],
 ) -> None:
     """Write a table of a database, whole or not at all, a batch at a time; it is read back so, too."""
-    staged = [opened.staged(RELEASE)]
+    staged, kinds = opened.staged(RELEASE), opened.kinds(unchanged)
 
     def check(written: pa.RecordBatchReader) -> None:
-        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
-        try:
+        with _read_back(opened) as again:
             write_part(again, written, written.schema)
-            prove(opened.scan([again]))
-        finally:
-            with suppress(OSError):
-                again.unlink()
+            prove(opened.engine.scan([again]))
 
-    kinds = opened.kinds(unchanged)
     write_stored_batches(
         schema_of(staged, kinds),
         batches_of(staged, kinds),
@@ -120,10 +123,7 @@ def publish_stored(
 
 
 def publish_written(
-    target: Path,
-    overwrite: bool,
-    write: Callable[[Path], object],
-    check: Callable[[Path], None],
+    target: Path, overwrite: bool, write: Callable[[Path], object], check: Callable[[Path], None]
 ) -> None:
     """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
     real = Path(os.path.realpath(target))

@@ -279,7 +279,7 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def open_spark(table: Any, memory: int, most: int | None) -> LargeTable:
+def open_spark(table: Any, memory: int) -> LargeTable:
     """Open a DataFrame in its session, or Parquet files in the session of the environment."""
     with engine_errors("spark"):
         if isinstance(table, str | Path):
@@ -293,7 +293,7 @@ def open_spark(table: Any, memory: int, most: int | None) -> LargeTable:
             native = table
         tables = Tables(native.sparkSession)
         engine = Spark(native.sparkSession, tables)
-        return LargeTable(engine, engine.inward(native), memory, tables, most=most)
+        return LargeTable(engine, engine.inward(native), memory, tables)
 
 
 def publish(

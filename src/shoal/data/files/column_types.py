@@ -86,10 +86,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes, lists, zones nobody knows
-        return _of_others(column)
-
-
-def _of_others(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        pass
     if pa.types.is_timestamp(column.type):
         return column.cast(pa.int64()).cast(pa.string())
     texts = [None if value is None else repr(value) for value in column.to_pylist()]

@@ -90,12 +90,11 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
             f"The table has {table.num_rows:,} records and {table.num_columns:,} columns, more "
             f"than a sheet of '{path.name}' can hold; write .csv or .parquet."
         )
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        loss = _loss(column)
-        if loss:
-            found.append(
-                f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
-            )
+    found += [
+        f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if (loss := _loss(column))
+    ]
     empty = [
         pc.fill_null(pc.equal(pc.utf8_length(c), 0), True) if is_text(c.type) else c.is_null()
         for c in table.columns

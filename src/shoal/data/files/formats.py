@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shoal.atomic import output_exists_problem, real_target, system_reason
+from shoal.atomic import output_exists_problem, real_target, system_reason, write_atomically
 from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
 from shoal.data.files.column_types import columns_as_text
 from shoal.encoding.source import Dialect, Input, Source
@@ -92,15 +92,12 @@ def suffix_problems(path: Path) -> list[str]:
 
 def row_problems(path: Path, input: Input) -> list[str]:
     """Say that a file has no rows that could be skipped."""
-    said = {
-        "header_row": (input.header_row or 1) > 1,
-        "skip_last": bool(input.skip_last),
-    }
+    said = {"header_row": (input.header_row or 1) > 1, "skip_last": bool(input.skip_last)}
     has_rows = _FORMATS.get(suffix_of(path)) in (_DELIMITED, _EXCEL, None)
-    names = [name for name, is_said in said.items() if is_said and not has_rows]
     return [
         f"'{name}' is for CSV files and workbooks, and '{path}' is none; leave it out."
-        for name in names
+        for name, is_said in said.items()
+        if is_said and not has_rows
     ]
 
 
@@ -218,6 +215,13 @@ class OwnFile(NamedTuple):
     name: str  # like "Recoding", before the path
     what: str  # like "no recoding; give a file that …", for a file of another kind
     remedy: str  # like "make it anew from a release", for a file of another version
+
+
+def write_own(own: OwnFile, path: Path, content: Mapping[str, Any], overwrite: bool) -> None:
+    """Write a file of this kind and version, which its owner alone may read."""
+    marked = {"shoal": own.kind, "version": own.version, **content}
+    text = json.dumps(marked, ensure_ascii=False) + "\n"
+    write_atomically(path, overwrite, lambda file: file.write_text(text, "utf-8"), private=True)
 
 
 def read_own(own: OwnFile, path: Path) -> dict[str, Any]:

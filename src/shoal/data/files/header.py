@@ -39,18 +39,13 @@ class HeaderBelowTitles(InputError):
 
 def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
     """Refuse a header that is a record, without showing it; then names that are empty or not distinct."""
-    values = [str(n) for n, name in enumerate(names, start=1) if _reads_like_a_value(name)]
-    if values:
-        raise _no_header(
-            path, f"the names of columns {', '.join(values)} read like numbers or dates"
-        )
-    among = [
-        str(number)
-        for number, (name, column) in enumerate(zip(names, columns, strict=True), start=1)
-        if name.strip() and _holds(column, name)
-    ]
-    if among:
-        raise _no_header(path, f"the names of columns {', '.join(among)} occur among their values")
+    which = ", ".join(str(n) for n, name in enumerate(names, 1) if _reads_like_a_value(name))
+    if which:
+        raise _no_header(path, f"the names of columns {which} read like numbers or dates")
+    pairs = enumerate(zip(names, columns, strict=True), start=1)
+    which = ", ".join(str(n) for n, (name, own) in pairs if name.strip() and _holds(own, name))
+    if which:
+        raise _no_header(path, f"the names of columns {which} occur among their values")
     check_names(path, names)
 
 
@@ -117,9 +112,7 @@ def _no_header(path: Path, sign: str) -> InputError:
 
 
 LEAST = 3  # records above a total, from which on they show what a record looks like
-SAME_SUM = (
-    1e-6  # relative difference up to which a number is the sum of the others: totals are rounded
-)
+SAME_SUM = 1e-6  # relative difference up to which a number is the sum of others, perhaps rounded
 _TOTAL = re.compile(
     r"(grand |sub|zwischen|end)?-?(sums?|summen?|totals?|totale|totali|totaux|totaal|totales|insgesamt|gesamt|"
     r"gesamtsumme|gesamtergebnis|somme|somma|suma|soma|mittelwert|durchschnitt|average|moyenne|Σ|∑)"
@@ -141,10 +134,7 @@ class TotalRowBelow(InputError):
 
 def check_total(path: Path, table: pa.Table, input: Input) -> None:
     """Refuse a table whose last row looks like a total, unless it is said how many such rows there are."""
-    if input.skip_last is not None:
-        return
-    why = total_sign(table, input)
-    if why:
+    if input.skip_last is None and (why := total_sign(table, input)):
         raise TotalRowBelow(path, why)
 
 
@@ -160,8 +150,9 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
     filled = [name for name in table.column_names if last[name][0].as_py() not in (None, "")]
     is_sparse = 0 < 2 * len(filled) <= table.num_columns
     texts = [name for name in filled if is_text(table[name].type)]
-    words = [name for name in texts[:1] if is_total_word(last[name][0].as_py())]
-    words = [name for name in words if _is_rare(table[name])]
+    words = [
+        name for name in texts[:1] if is_total_word(last[name][0].as_py()) and _is_rare(table[name])
+    ]
     if not (words or is_sparse):
         return None
     if words and is_sparse:
@@ -170,9 +161,7 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
         for name in texts:
             if _breaks_pattern(table[name]):
                 return f"column '{name[:LONGEST]}' holds an identifier in every row but this one"
-    if words or (
-        is_sparse and not [name for name in texts if not _are_numbers(table[name], input)]
-    ):
+    if words or all(_numbers(table[name], input) is not None for name in texts):
         for name in filled:
             if name not in words and _is_sum(table[name], input):
                 return f"column '{name[:LONGEST]}' holds the sum of the rows above"
@@ -208,10 +197,6 @@ def _breaks_pattern(column: pa.ChunkedArray) -> bool:
     if not pc.all(pc.match_substring_regex(above, _ID)).as_py():
         return False
     return not pc.match_substring_regex(column.slice(len(column) - 1), _ID)[0].as_py()
-
-
-def _are_numbers(column: pa.ChunkedArray, input: Input) -> bool:
-    return _numbers(column, input) is not None
 
 
 def _numbers(column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray | None:

@@ -39,11 +39,9 @@ def read(path: Path, input: Input) -> Source:
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         typed = typed_without_loss(column, possible_types(field, input), SEPARATOR)
-        keeps_tokens = is_number_text(field) and is_text(typed.type)
+        mark = NUMBER_MARK if is_number_text(field) and is_text(typed.type) else None
         columns.append(typed)
-        fields.append(
-            pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
-        )
+        fields.append(pa.field(field.name, typed.type, metadata=mark))
     return Source(pa.table(columns, schema=pa.schema(fields)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +29,8 @@ class ReadTexts:
     """What is known of text files that were read."""
 
     dialect: Dialect | None = None  # how CSV files are written, by the first
-    types: Mapping[str, pa.DataType] = field(
-        default_factory=dict
-    )  # of columns that are typed without loss
+    # Of columns that are typed without loss.
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
     numbers: Sequence[str] = ()  # columns of JSON lines that are texts of numbers
 
 
@@ -61,16 +61,14 @@ def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
     from pyarrow.parquet import ParquetWriter
 
     writer, records = None, 0
-    try:
+    with ExitStack() as opened:
         for table in tables:
-            if writer is None:
+            if writer is None:  # the first table says which columns there are
                 writer = ParquetWriter(target, table.schema, compression="zstd")
+                opened.enter_context(writer)
             writer.write_table(table)
             records += table.num_rows
             tell(records)
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _delimited_tables(

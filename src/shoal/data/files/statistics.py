@@ -7,6 +7,7 @@ is a missing value. SAS files are read only.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -37,21 +38,15 @@ def read(path: Path, input: Input) -> Source:
         ".dta": pyreadstat.read_dta,
         ".sas7bdat": pyreadstat.read_sas7bdat,
     }
-    columns = None
-    try:
-        columns, _ = readers[path.suffix.lower()](
-            str(path), output_format="dict", encoding=input.encoding
-        )
-    except Exception:  # the library has errors of many kinds, which may show a cell
-        columns = None
+    suffix, columns = path.suffix.lower(), None
+    with suppress(Exception):  # the library has errors of many kinds, which may show a cell
+        columns, _ = readers[suffix](str(path), output_format="dict", encoding=input.encoding)
     if columns is None:
         raise InputError(
-            f"'{path}' is not a whole {_KINDS[path.suffix.lower()]} file; it may be cut off or damaged, or its texts "
-            "have another encoding: copy it again, or say the encoding (--encoding)."
+            f"'{path}' is not a whole {_KINDS[suffix]} file; it may be cut off or damaged, or its texts have another "
+            "encoding: copy it again, or say the encoding (--encoding)."
         )
     check_names(path, list(columns))
-    if not columns:
-        raise InputError(f"'{path}' has no columns; a table needs at least one.")
     return Source(pa.table({name: _array(name, list(own)) for name, own in columns.items()}))
 
 

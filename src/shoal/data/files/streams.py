@@ -23,27 +23,21 @@ Spelled = Callable[[pa.Table], pa.Table]
 Types = Mapping[str, pa.DataType]  # of single columns, by name
 
 
-def same(table: pa.Table) -> pa.Table:
-    """The table as it is."""
-    return table
-
-
-def batches_of(sources: Sequence[Path], kinds: Types | None = None) -> Iterator[pa.RecordBatch]:
-    """The records of Parquet files, values only; single columns may get other types than the files have."""
+def batches_of(source: Path, kinds: Types | None = None) -> Iterator[pa.RecordBatch]:
+    """The records of a Parquet file, values only; single columns may get other types than the file has."""
     from pyarrow.parquet import ParquetFile
 
-    for source in sources:
-        with ParquetFile(source) as file:
-            for batch in file.iter_batches(BATCH):
-                for own in plain_table(pa.Table.from_batches([batch])).to_batches():
-                    yield own.cast(_with_types(own.schema, kinds)) if kinds else own
+    with ParquetFile(source) as file:
+        for batch in file.iter_batches(BATCH):
+            for own in plain_table(pa.Table.from_batches([batch])).to_batches():
+                yield own.cast(_with_types(own.schema, kinds)) if kinds else own
 
 
-def schema_of(sources: Sequence[Path], kinds: Types | None = None) -> pa.Schema:
-    """The columns of Parquet files, some of them perhaps with other types."""
+def schema_of(source: Path, kinds: Types | None = None) -> pa.Schema:
+    """The columns of a Parquet file, some of them perhaps with other types."""
     from pyarrow.parquet import read_schema
 
-    found = read_schema(sources[0])
+    found = read_schema(source)
     return _with_types(found, kinds) if kinds else found
 
 
@@ -54,41 +48,38 @@ def _with_types(schema: pa.Schema, types: Types) -> pa.Schema:
 
 
 def copy_to(
-    sources: Sequence[Path],
+    source: Path,
     target: Path,
     suffix: str,
-    dialect: Dialect | None,
-    types: Types | None = None,
-    numbers: Sequence[str] = (),
-    spelled: Spelled = same,
-    kinds: Types | None = None,
+    dialect: Dialect,
+    types: Types,
+    numbers: Sequence[str],
+    spelled: Spelled,
+    kinds: Types,
 ) -> None:
-    """Write the records of Parquet files to one file of another format, or of the same.
+    """Write the records of a Parquet file to one of another format, or of the same.
 
     `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
     as numbers. `spelled` writes texts as the encoding of a delimited file can hold them. `kinds` are the types that
-    columns have in the original table, where those of the Parquet files differ.
+    columns have in the original table, where those of the Parquet file differ.
     """
-    told = {**(kinds or {}), **(types or {})}
-    if suffix == ".parquet" and len(sources) == 1 and not told:
-        shutil.copyfile(sources[0], target)
+    told = {**kinds, **types}
+    if suffix == ".parquet" and not told:
+        shutil.copyfile(source, target)
     elif suffix == ".parquet":
-        write_part(target, batches_of(sources, told), schema_of(sources, told))
+        write_part(target, batches_of(source, told), schema_of(source, told))
     elif suffix.startswith((".jsonl", ".ndjson")):
-        batches = batches_of(sources, told)
         unread = [name for name in numbers if name not in told]
-        json_lines.write_batches(_finite(batches, target, unread), target, suffix)
+        json_lines.write_batches(_finite(batches_of(source, told), target, unread), target, suffix)
     else:
-        names = schema_of(sources).names
-        encoding = (dialect or Dialect()).encoding
-        batches = _encodable(batches_of(sources, kinds), target, encoding, spelled)
-        csv_output.write_batches(names, batches, target, suffix, dialect)
+        batches = _encodable(batches_of(source, kinds), target, dialect.encoding, spelled)
+        csv_output.write_batches(schema_of(source).names, batches, target, suffix, dialect)
 
 
-def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) -> list[Path]:
-    """Write the records of Parquet files to a folder of parts."""
+def split_to(source: Path, folder: Path, kinds: Types) -> list[Path]:
+    """Write the records of a Parquet file to a folder of parts."""
     folder.mkdir(exist_ok=True)
-    schema = schema_of(sources, kinds)
+    schema = schema_of(source, kinds)
     parts: list[Path] = []
     waiting: list[pa.RecordBatch] = []
 
@@ -97,7 +88,7 @@ def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) 
         write_part(parts[-1], waiting, schema)
         waiting.clear()
 
-    for batch in batches_of(sources, kinds):
+    for batch in batches_of(source, kinds):
         waiting.append(batch)
         if sum(own.num_rows for own in waiting) >= PART:
             finish()
@@ -106,18 +97,14 @@ def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) 
     return parts
 
 
-def write_part(
-    target: Path, batches: Iterator[pa.RecordBatch] | list[pa.RecordBatch], schema: pa.Schema
-) -> None:
+def write_part(target: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
     """Write one Parquet file as `shoal.data.files.parquet` does."""
     from pyarrow.parquet import ParquetWriter
 
-    plain_schema = plain_table(schema.empty_table()).schema
-    with ParquetWriter(
-        target, plain_schema, compression="zstd", write_page_checksum=True
-    ) as writer:
+    plain = plain_table(schema.empty_table()).schema
+    with ParquetWriter(target, plain, compression="zstd", write_page_checksum=True) as writer:
         for batch in batches:
-            writer.write_batch(batch.cast(plain_schema))
+            writer.write_batch(batch.cast(plain))
 
 
 def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
@@ -125,17 +112,15 @@ def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
     suffix = suffix_of(target)
     if suffix == ".xlsx":
         return [f"A large table does not fit into '{target}'; write .parquet or .csv."]
-    return (
-        []
-        if suffix == ".parquet"
-        else type_problems(plain_table(schema.empty_table()).schema, target)
-    )
+    if suffix == ".parquet":
+        return []
+    return type_problems(plain_table(schema.empty_table()).schema, target)
 
 
-def formulas_in(sources: Sequence[Path]) -> list[str]:
+def formulas_in(source: Path) -> list[str]:
     """The columns with texts that a spreadsheet would run as formulas."""
     found: dict[str, None] = {}
-    for batch in batches_of(sources):
+    for batch in batches_of(source):
         found.update(dict.fromkeys(formula_columns(pa.Table.from_batches([batch]))))
     return list(found)
 

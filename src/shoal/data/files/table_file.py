@@ -1,6 +1,4 @@
-"""Read a table from a file and write one, whole or not at all; texts that a spreadsheet would run are found
-first.
-"""
+"""Read a table from a file and write one, whole or not at all, and find texts that a spreadsheet would run."""
 
 from __future__ import annotations
 
@@ -227,9 +225,8 @@ def file_content_problems(
     target = Path(path)
     if suffix_problems(target):  # output_problems says so
         return []
-    values = (
-        plain_schema(table).empty_table() if isinstance(table, pa.Schema) else plain_table(table)
-    )
+    is_schema = isinstance(table, pa.Schema)
+    values = plain_schema(table).empty_table() if is_schema else plain_table(table)
     return format_of(target).problems(values, target, dialect)
 
 

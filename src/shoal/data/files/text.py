@@ -89,13 +89,8 @@ def _encoding_of(path: Path, given: str | None) -> tuple[str, bool]:
     name = "" if given is None else codecs.lookup(given).name
     start = next(_decoded(path, "utf-8", False, 4), b"")
     for marked, mark in MARKS.items():
-        # utf-16 comes in two orders of bytes
-        if start.startswith(mark) and name in (
-            "",
-            marked,
-            f"{marked}-sig",
-            marked[: len("utf-16")],
-        ):
+        either = marked[: len("utf-16")]  # which comes in two orders of bytes
+        if start.startswith(mark) and name in ("", marked, f"{marked}-sig", either):
             return marked, True
     return name.removesuffix("-sig") or "utf-8", False
 
@@ -104,9 +99,8 @@ def _decoded(path: Path, encoding: str, has_mark: bool, size: int) -> Iterator[b
     """The content of a file, decompressed and as UTF-8, some bytes at a time."""
     decoder = None
     if encoding != "utf-8":  # which is checked where it is parsed
-        order = (
-            "-le" if encoding in ("utf-16", "utf-32") else ""
-        )  # without a mark that says another one
+        # Without a mark that says another order.
+        order = "-le" if encoding in ("utf-16", "utf-32") else ""
         decoder = codecs.getincrementaldecoder(encoding + order)()
     is_gzipped = path.suffix.lower() == ".gz"
     try:
@@ -146,9 +140,9 @@ def guess_encoding(path: str | os.PathLike[str]) -> str | None:
         raw = b"".join(_decoded(Path(path), "utf-8", False, -1))
     except (OSError, InputError):
         return None
-    return (
-        None if is_utf8(raw) else next((name for name in _USUAL if _has_letters(raw, name)), None)
-    )
+    if is_utf8(raw):
+        return None
+    return next((name for name in _USUAL if _has_letters(raw, name)), None)
 
 
 def _has_letters(raw: bytes, encoding: str) -> bool:

@@ -170,9 +170,7 @@ class TreeForm(Form):
     inner: tuple[str, ...]  # labels of the nodes above the values, the root last
     aliases: Mapping[str, int] = field(default_factory=dict)  # further labels, for reading releases
     own_words: bool = False  # whether all labels are made by the model, none by the user
-    levels: Ints | None = (
-        None  # the height of each node in the hierarchy as given, and at the end of its top
-    )
+    levels: Ints | None = None  # height of each node in the hierarchy as given, then its top
 
     slots = 1
 

@@ -56,9 +56,6 @@ class RangeForm(Form):
     def entries(self) -> int:
         return self.size + 1
 
-    def _is_star(self, low: int, high: int) -> bool:
-        return high == self.null and low < high
-
     @property
     def whole(self) -> Sequence[int]:
         return 0, self.size - 1
@@ -72,7 +69,7 @@ class RangeForm(Form):
         for low, high in closures.T:
             if low == self.null:
                 out.append(None)
-            elif self._is_star(low, high):
+            elif high == self.null:  # with a value
                 out.append(STAR)
             elif low == high:
                 out.append(self.labels[low])
@@ -205,24 +202,24 @@ class RangeForm(Form):
             if low is None or high is None:
                 return None
             return self.parse(low if low == high else self.joined(low, high))
-        lower, upper = self._lower_codes, self._upper_codes
+        lower, upper = self._bound_codes
         first = 0 if low is None and self.open_low else _found(lower, low)
         last = self._top if high is None and self.open_high else _found(upper, high)
         return (first, last) if 0 <= first <= last else None
 
     @cached_property
-    def _lower_codes(self) -> dict[str | None, int]:
-        return self._bound_codes(self.values, 0 if self.open_low else None)
+    def _bound_codes(self) -> tuple[dict[str | None, int], dict[str | None, int]]:
+        """The codes of lower and of upper bounds, by their texts; an open end has none."""
+        uppers = self.values if self.uppers is None else self.uppers
+        return (
+            self._codes_of(self.values, 0 if self.open_low else None),
+            self._codes_of(uppers, self._top if self.open_high else None),
+        )
 
-    @cached_property
-    def _upper_codes(self) -> dict[str | None, int]:
-        return self._bound_codes(self.uppers, self._top if self.open_high else None)
-
-    def _bound_codes(self, bounds: Any, without: int | None) -> dict[str | None, int]:
-        """The code of each bound as text, as Arrow and as a file writes it; the open code has none."""
+    def _codes_of(self, values: Any, without: int | None) -> dict[str | None, int]:
+        """The code of each bound but one, by its text as Arrow and as a file writes it."""
         from shoal.encoding.models.base import labels_of
 
-        values = self.values if bounds is None else bounds
         known = [code for code in range(len(values)) if code != without]
         texts = labels_of(values)
         found: dict[str | None, int] = {texts[code]: code for code in known}

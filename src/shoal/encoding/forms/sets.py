@@ -58,12 +58,7 @@ class SetForm(Form):
 
     def unpack(self, words: Ints) -> list[int]:
         """The codes in a closure, ascending."""
-        return [
-            w * _BITS + bit
-            for w, word in enumerate(words)
-            for bit in range(_BITS)
-            if word >> bit & 1
-        ]
+        return [code for code in range(self.size) if words[code // _BITS] >> code % _BITS & 1]
 
     def text(self, closures: Ints) -> list[str | None]:
         out: list[str | None] = []
@@ -102,16 +97,14 @@ class SetForm(Form):
         return None
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
-        parts = [
-            self.holds(closures[:, at : at + _BLOCK]).T @ per_value for at in _blocks(closures)
-        ]
+        parts = [self.holds(closures[:, own]).T @ per_value for own in _blocks(closures)]
         return np.concatenate(parts)
 
     def spread(self, closures: Ints, mass: Floats) -> Floats:
         part = mass / self.sizes(closures)
         total = np.zeros(self.size)
-        for at in _blocks(closures):
-            total += self.holds(closures[:, at : at + _BLOCK]) @ part[at : at + _BLOCK]
+        for own in _blocks(closures):
+            total += self.holds(closures[:, own]) @ part[own]
         return total
 
     def holds(self, closures: Ints) -> Floats:
@@ -119,8 +112,8 @@ class SetForm(Form):
         return (closures[codes // _BITS] >> (codes % _BITS)[:, None] & 1).astype(np.float64)
 
 
-def _blocks(closures: Ints) -> range:
-    return range(0, max(1, closures.shape[1]), _BLOCK)
+def _blocks(closures: Ints) -> list[slice]:
+    return [slice(at, at + _BLOCK) for at in range(0, max(1, closures.shape[1]), _BLOCK)]
 
 
 def _quoted(label: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from decimal import Decimal
-from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -45,10 +43,7 @@ class Model(ABC):
         from shoal.encoding.models.trees import form_of_paths
 
         labels = labels_of(values)
-        if STAR in labels:
-            raise InputError(
-                f"Column '{column}' holds the text '*', which means any value; rename it."
-            )
+        refuse_star(column, labels)
         paths = {label: [label, *self.may_become(label)] for label in labels}
         heights = {label: height for path in paths.values() for height, label in enumerate(path)}
         top = max(map(len, paths.values()))
@@ -104,7 +99,37 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class Suppression(Model):
+class _PlainValues(Model):
+    """What suppression and subset share: a domain of values, of which those beyond two ends are one each."""
+
+    domain: Sequence[Any] | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
+
+    def __post_init__(self) -> None:
+        raise_problems(end_problems(type(self).__name__, self.low, self.high))
+
+    @property
+    def needs_numbers(self) -> bool:
+        return not (self.low is None and self.high is None)
+
+    def _labelled(
+        self, column: str, values: pa.Array
+    ) -> tuple[tuple[str, ...], Ints, frozenset[int]]:
+        """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
+        if self.needs_numbers and not is_ordered(values.type):
+            raise InputError(
+                f"Column '{column}' holds {describe_type(values.type)}, and 'low' and 'high' need numbers or dates; "
+                "leave them out."
+            )
+        values, codes = codes_in_domain(column, values, self.domain)
+        ends = clip_by_model(self, column, values)
+        return ends.label(labels_of(ends.values)), ends.codes[codes], ends.fixed
+
+
+@dataclass(frozen=True, repr=False)
+class Suppression(_PlainValues):
     """Release a value as it is or as `*`.
 
     Parameters
@@ -116,27 +141,12 @@ class Suppression(Model):
         must hold numbers or dates.
     """
 
-    domain: Sequence[Any] | None = None
-    _: KW_ONLY
-    low: Any = None
-    high: Any = None
-
     name = "suppression"
     proper = True
 
-    def __post_init__(self) -> None:
-        raise_problems(end_problems("Suppression", self.low, self.high))
-
-    @property
-    def needs_numbers(self) -> bool:
-        return not (self.low is None and self.high is None)
-
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        labels, codes, fixed = _labelled(self, column, values)
-        if STAR in labels:
-            raise InputError(
-                f"Column '{column}' holds the text '*', which means suppressed; rename it."
-            )
+        labels, codes, fixed = self._labelled(column, values)
+        refuse_star(column, labels, "suppressed")
         root = len(labels) + has_null
         parent = np.full(root + 1, root, dtype=np.int32)
         form = TreeForm(labels=labels, has_null=has_null, fixed=fixed, parent=parent, inner=(STAR,))
@@ -144,39 +154,20 @@ class Suppression(Model):
 
 
 @dataclass(frozen=True, repr=False)
-class Subset(Model):
+class Subset(_PlainValues):
     """Release exactly the set `{a, b}` of a group's values.
 
     Parameters
     ----------
-    domain
-        All values that are allowed, for measures that count them; by default those that occur.
-    low, high
-        All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
-        must hold numbers or dates.
+    domain, low, high
+        As in `shoal.Suppression`.
     """
 
-    domain: Sequence[Any] | None = None
-    _: KW_ONLY
-    low: Any = None
-    high: Any = None
-
     name = "subset"
-    proper = False
-
-    def __post_init__(self) -> None:
-        raise_problems(end_problems("Subset", self.low, self.high))
-
-    @property
-    def needs_numbers(self) -> bool:
-        return not (self.low is None and self.high is None)
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        labels, codes, fixed = _labelled(self, column, values)
-        if STAR in labels:
-            raise InputError(
-                f"Column '{column}' holds the text '*', which means any value; rename it."
-            )
+        labels, codes, fixed = self._labelled(column, values)
+        refuse_star(column, labels)
         if any(label[:1] == "{" and label[-1:] == "}" for label in labels):
             raise InputError(
                 f"Column '{column}' holds texts in braces, which mean a set; rename them."
@@ -184,18 +175,10 @@ class Subset(Model):
         return SetForm(labels=labels, has_null=has_null, fixed=fixed), codes
 
 
-def _labelled(
-    model: Suppression | Subset, column: str, values: pa.Array
-) -> tuple[tuple[str, ...], Ints, frozenset[int]]:
-    """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
-    if model.needs_numbers and not is_ordered(values.type):
-        raise InputError(
-            f"Column '{column}' holds {describe_type(values.type)}, and 'low' and 'high' need numbers or dates; "
-            "leave them out."
-        )
-    values, codes = codes_in_domain(column, values, model.domain)
-    ends = clip_by_model(model, column, values)
-    return ends.label(labels_of(ends.values)), ends.codes[codes], ends.fixed
+def refuse_star(column: str, labels: Collection[str], meaning: str = "any value") -> None:
+    """Refuse values that read like `*` in a release."""
+    if STAR in labels:
+        raise InputError(f"Column '{column}' holds the text '*', which means {meaning}; rename it.")
 
 
 def clip_by_model(model: Any, column: str, values: pa.Array) -> ClippedValues:
@@ -216,19 +199,19 @@ def refuse_infinite(column: str, values: pa.Array) -> None:
         )
 
 
-def is_finite_number(value: Any) -> bool:
-    """Whether a value is a finite number."""
-    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    return number and isfinite(value)
+def is_numeric(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds numbers."""
+    import pyarrow as pa
+
+    t = pa.types
+    return bool(t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind))
 
 
 def is_ordered(kind: pa.DataType) -> bool:
     """Whether an Arrow type holds numbers or dates."""
     import pyarrow as pa
 
-    t = pa.types
-    number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
-    return bool(number or t.is_date(kind) or t.is_timestamp(kind))
+    return is_numeric(kind) or bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def describe_type(kind: pa.DataType) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shoal.encoding.forms import Floats, Ints
+from shoal.encoding.forms import Floats, Ints, RangeForm
 from shoal.encoding.forms.base import AT_LEAST, AT_MOST, join_range
 from shoal.encoding.models.ends import (
     EPOCH,
@@ -33,22 +33,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class Bins:
-    """Folded values in ascending order: how they read, where they lie, and the bin of each given value."""
-
-    labels: tuple[str, ...]
-    lows: tuple[str, ...]
-    highs: tuple[str, ...]
-    positions: Floats
-    values: Any  # Arrow: lower bounds
-    uppers: Any  # Arrow: upper bounds
-    open_low: bool
-    open_high: bool
-    codes: Ints
-
-
 class _Bin(NamedTuple):
+    """How a bin reads, alone and at the ends of ranges, where it lies, and its lower and upper bound."""
+
     label: str
     low: str
     high: str
@@ -57,28 +44,36 @@ class _Bin(NamedTuple):
     upper: Any
 
 
-def fold_dates(column: str, values: pa.Array, unit: str, low: Any, high: Any) -> Bins:
-    """Fold dates onto days, weeks, months, quarters, years or decades."""
+def fold_dates(
+    column: str, values: pa.Array, unit: str, low: Any, high: Any, has_null: bool
+) -> tuple[RangeForm, Ints]:
+    """The form of dates folded onto days, weeks, months, quarters, years or decades, and the code of each."""
     kind, ticks = values.type, per_day(values.type)
     lowest, highest = end_periods(column, kind, unit, low, high)
-    days = local_days(values)
-    period_at = {day: clipped(period_of(unit, day), lowest, highest) for day in set(days)}
-    periods = [period_at[day] for day in days]
+    periods = folded_periods(values, unit, lowest, highest)
     found = {}
     for period in sorted(set(periods)):
         label, (begins, finishes) = label_of_end(period, lowest, highest), period.ends
         first, last = (ticks_of(day, kind) for day in (period.first, period.last))
         found[period] = _Bin(label, begins, finishes, period.number, first, last + ticks - 1)
-    bins = list(found.values())
-    lower = moments([one.value for one in bins], kind)
-    upper = moments([one.upper for one in bins], kind)
-    return _bins(found, periods, lower, upper, lowest, highest)
+    return _form(found, periods, lambda bounds: moments(bounds, kind), lowest, highest, has_null)
 
 
-def clipped(period: Period, lowest: Period | None, highest: Period | None) -> Period:
-    """A period, or the end beyond which it lies."""
-    period = period if lowest is None else max(period, lowest)
-    return period if highest is None else min(period, highest)
+def folded_periods(
+    values: pa.Array,
+    unit: str,
+    lowest: Period | None,
+    highest: Period | None,
+    by_weeks: bool = False,
+) -> list[Period]:
+    """The period of each date, or the end beyond which it lies."""
+    days = local_days(values)
+    period_at = {}
+    for day in set(days):
+        period = period_of(unit, day, by_weeks)
+        period = period if lowest is None else max(period, lowest)
+        period_at[day] = period if highest is None else min(period, highest)
+    return [period_at[day] for day in days]
 
 
 def label_of_end(period: Period, lowest: Period | None, highest: Period | None) -> str:
@@ -113,8 +108,13 @@ def end_periods(
     return found[0], found[1]
 
 
-def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any, high: Any) -> Bins:
-    """Fold numbers onto the bins of a grid: from one multiple of a step, counted from `start`, to below the next."""
+def fold_numbers(
+    column: str, values: pa.Array, step: Any, start: Any, low: Any, high: Any, has_null: bool
+) -> tuple[RangeForm, Ints]:
+    """The form of numbers folded onto the bins of a grid, and the code of each.
+
+    Bins reach from one multiple of a step, counted from `start`, to below the next.
+    """
     import pyarrow as pa
 
     first, last = end_keys(column, values.type, low, high)
@@ -128,24 +128,23 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
     for place in distinct:
         if place == grid.LOW:
             after = [place.number - 1 for place in distinct if place.side == 0]
-            number = min([grid.number(grid.low), *after])
-            text = decimal_text(grid.low)
-            found[place] = _Bin(f"{AT_MOST}{text}", text, text, number, grid.low, grid.low)
+            found[place] = _end(AT_MOST, grid.low, min([grid.number(grid.low), *after]))
         elif place == grid.HIGH:
             before = [one.position + 1 for one in found.values()]
-            number = max([grid.number(grid.high), *before])
-            text = decimal_text(grid.high)
-            found[place] = _Bin(f"{AT_LEAST}{text}", text, text, number, grid.high, grid.high)
+            found[place] = _end(AT_LEAST, grid.high, max([grid.number(grid.high), *before]))
         else:
             found[place] = grid.bin(place.number)
-    bins = list(found.values())
-    kind = values.type
-    lower = _numbers([one.value for one in bins], kind, grid.is_whole)
-    upper = _numbers([one.upper for one in bins], kind, grid.is_whole)
-    is_low, is_high = grid.LOW in found, grid.HIGH in found
-    return _bins(
-        found, places, lower, upper, grid.LOW if is_low else None, grid.HIGH if is_high else None
-    )
+
+    def arrow(bounds: Sequence[Fraction]) -> pa.Array:
+        return _numbers(bounds, values.type, grid.is_whole)
+
+    return _form(found, places, arrow, grid.LOW, grid.HIGH, has_null)
+
+
+def _end(sign: str, end: Fraction, position: int) -> _Bin:
+    """The bin of all values beyond an end."""
+    text = decimal_text(end)
+    return _Bin(f"{sign}{text}", text, text, position, end, end)
 
 
 def _are_whole(values: pa.Array) -> bool:
@@ -255,20 +254,27 @@ def _numbers(found: Sequence[Fraction], kind: pa.DataType, is_whole: bool) -> pa
     return pa.array(numbers, pa.uint64() if is_large else pa.int64())
 
 
-def _bins(
-    found: dict[Any, _Bin], keys: Sequence[Any], lower: Any, upper: Any, lowest: Any, highest: Any
-) -> Bins:
+def _form(
+    found: dict[Any, _Bin],
+    keys: Sequence[Any],
+    arrow: Callable[[Sequence[Any]], pa.Array],
+    lowest: Any,
+    highest: Any,
+    has_null: bool,
+) -> tuple[RangeForm, Ints]:
+    """The form of bins, by ascending keys, and the code of each value, by the key of its bin."""
     place = {key: code for code, key in enumerate(found)}
-    bins = list(found.values())
-    first = bins[0].position
-    return Bins(
-        tuple(one.label for one in bins),
-        tuple(one.low for one in bins),
-        tuple(one.high for one in bins),
-        np.array([one.position - first for one in bins], dtype=np.float64),
-        lower,
-        upper,
-        lowest in found,
-        highest in found,
-        np.array([place[key] for key in keys], dtype=np.int32),
+    labels, lows, highs, positions, lower, upper = zip(*found.values(), strict=True)
+    form = RangeForm(
+        labels=labels,
+        has_null=has_null,
+        fixed=frozenset(range(len(labels))),
+        positions=np.array([position - positions[0] for position in positions], dtype=np.float64),
+        values=arrow(lower),
+        uppers=arrow(upper),
+        lows=lows,
+        highs=highs,
+        open_low=lowest in found,
+        open_high=highest in found,
     )
+    return form, np.array([place[key] for key in keys], dtype=np.int32)

@@ -12,8 +12,8 @@ import numpy as np
 from shoal.encoding.forms import Form, Ints
 from shoal.encoding.forms.base import plain_spelling
 from shoal.encoding.models.base import Model, describe_type
-from shoal.encoding.models.bins import clipped, end_periods, label_of_end
-from shoal.encoding.models.ends import end_problems, local_days
+from shoal.encoding.models.bins import end_periods, folded_periods, label_of_end
+from shoal.encoding.models.ends import end_problems
 from shoal.encoding.models.periods import UNITS, Period, period_of
 from shoal.encoding.models.trees import form_of_paths, label_heights
 from shoal.errors import InputError, near_miss, raise_problems
@@ -107,11 +107,7 @@ class Calendar(Model):
             )
         unit, by_weeks = self._units[0], self._by_weeks
         lowest, highest = end_periods(column, values.type, unit, self.low, self.high, by_weeks)
-        days = local_days(values)
-        period_at = {
-            day: clipped(period_of(unit, day, by_weeks), lowest, highest) for day in set(days)
-        }
-        found = [period_at[day] for day in days]
+        found = folded_periods(values, unit, lowest, highest, by_weeks)
         paths: dict[Period, list[str]] = {}
         for period in sorted(set(found)):
             is_end = period in (lowest, highest)

@@ -33,14 +33,19 @@ def end_problems(what: str, low: Any, high: Any) -> list[str]:
     """Sentences for a lowest or highest value that cannot be one."""
     found = []
     for name, end in (("low", low), ("high", high)):
-        is_number = isinstance(end, int | float | Decimal) and not isinstance(end, bool)
-        if not (end is None or isinstance(end, str | date) or (is_number and isfinite(end))):
+        if not (end is None or isinstance(end, str | date) or is_finite_number(end)):
             found.append(f"{what}: '{name}' must be a finite number, a date or its text.")
     if not found and low is not None and high is not None:
         kinds = [_kind(end) for end in (low, high)]
         if kinds[0] != kinds[1] or (kinds[0] != "text" and not low < high):
             found.append(f"{what}: 'low' must be less than 'high'.")
     return found
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return number and isfinite(value)
 
 
 def _kind(end: Any) -> str:
@@ -123,10 +128,7 @@ def end_keys(
 ) -> tuple[Key | None, Key | None]:
     """The ends as keys like those of values of a type.
 
-    Raises
-    ------
-    InputError
-        Where an end is no value like the column's.
+    Raises `InputError` where an end is no value like the column's.
     """
     found: list[Key | None] = []
     for name, end in (("low", low), ("high", high)):

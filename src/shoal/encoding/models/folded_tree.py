@@ -177,15 +177,13 @@ def _node_of(tree: Tree) -> dict[str, int]:
 def _names(tree: Tree, finest: int) -> list[str]:
     """The label of each leaf at the finest level: so many names up, yet below the root, the largest where they nest."""
     below, node_of = _leaves_below(tree), _node_of(tree)
-    names = [above[min(finest, len(above) - 1)] for above in names_above(tree)]
-    order = {
-        name: at
-        for at, name in enumerate(dict.fromkeys(n for own in names_above(tree) for n in own))
-    }
+    paths = names_above(tree)
+    names = [path[min(finest, len(path) - 1)] for path in paths]
+    in_order = dict.fromkeys(name for path in paths for name in path)
+    order = {name: at for at, name in enumerate(in_order)}
+    # A larger set, or a later name of the same one, comes last.
     for name in sorted(set(names), key=lambda name: (len(below[node_of[name]]), order[name])):
-        for leaf in below[
-            node_of[name]
-        ]:  # a larger set, or a later name of the same one, comes last
+        for leaf in below[node_of[name]]:
             names[leaf] = name
     return names
 

@@ -95,7 +95,7 @@ class Hierarchy(Model):
         """
         what = f"Hierarchy file '{Path(path).name}'"
         found = sets_of_rows(what, "line", read_lines(path))
-        return cls._hang(what, found, os.fspath(path)).coarser(finest, low, high)
+        return cls._hang(what, found, finest, low, high, os.fspath(path))
 
     @classmethod
     def from_rows(
@@ -106,16 +106,15 @@ class Hierarchy(Model):
         A value may be the empty text.
         """
         lines = [(n, [label_of(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
-        return cls._hang("Hierarchy", sets_of_rows("Hierarchy", "row", lines)).coarser(
-            finest, low, high
-        )
+        found = sets_of_rows("Hierarchy", "row", lines)
+        return cls._hang("Hierarchy", found, finest, low, high)
 
     @classmethod
     def from_dict(
         cls, tree: Mapping[Any, Any], *, finest: int = 0, low: Any = None, high: Any = None
     ) -> Hierarchy:
         """Make a hierarchy of nested dicts; a list, set or tuple holds values, and so does a key with None below."""
-        return cls._hang("Hierarchy", sets_of_dict(tree)).coarser(finest, low, high)
+        return cls._hang("Hierarchy", sets_of_dict(tree), finest, low, high)
 
     @classmethod
     def from_sets(
@@ -130,7 +129,7 @@ class Hierarchy(Model):
 
         Single values and the whole are added where they are missing.
         """
-        return cls._hang("Hierarchy", sets_of_collection(sets)).coarser(finest, low, high)
+        return cls._hang("Hierarchy", sets_of_collection(sets), finest, low, high)
 
     @classmethod
     def from_data(
@@ -250,9 +249,18 @@ class Hierarchy(Model):
         return cls.from_dict(order_tree(order, levels))
 
     @classmethod
-    def _hang(cls, what: str, given: LabelledSets, source: str | None = None) -> Hierarchy:
+    def _hang(
+        cls,
+        what: str,
+        given: LabelledSets,
+        finest: int,
+        low: Any,
+        high: Any,
+        source: str | None = None,
+    ) -> Hierarchy:
         tree = hang_sets(what, given)
-        return cls(tree.leaves, tree.inner, tree.parent, source, tree.aliases)
+        whole = cls(tree.leaves, tree.inner, tree.parent, source, tree.aliases)
+        return whole.coarser(finest, low, high)
 
     def grid(self) -> str:
         return f"level {self.finest} of its hierarchy" if self.finest else ""

@@ -313,9 +313,8 @@ def _shown(level: Level) -> list[tuple[str, str]]:
         share = sum(node.share for node in rest)
         rows.append((f"… and {_counted(len(rest), f'more {what}')}", _percent(share)))
     if level.rarer:
-        rows.append(
-            (f"… and {_counted(level.rarer, f'rarer {what}')}", _percent(level.rarer_share))
-        )
+        rarer = f"… and {_counted(level.rarer, f'rarer {what}')}"
+        rows.append((rarer, _percent(level.rarer_share)))
     if level.empty:
         rows.append((f"… and {_counted(level.empty, what)} without records", ""))
     return rows

@@ -15,13 +15,12 @@ from shoal.encoding.models.base import (
     clip_by_model,
     codes_in_domain,
     describe_type,
-    is_finite_number,
     is_ordered,
     labels_of,
     refuse_infinite,
 )
 from shoal.encoding.models.bins import fold_dates, fold_numbers
-from shoal.encoding.models.ends import end_problems
+from shoal.encoding.models.ends import end_problems, is_finite_number
 from shoal.encoding.models.periods import UNITS
 from shoal.errors import InputError, raise_problems
 
@@ -138,23 +137,11 @@ class Interval(Model):
                 f"{'one of ' + ', '.join(UNITS) if are_dates else 'a number'}."
             )
         if are_dates:
-            bins = fold_dates(column, values, self.step, self.low, self.high)
+            form, folded = fold_dates(column, values, self.step, self.low, self.high, has_null)
         else:
-            start = 0 if self.start is None else self.start
-            bins = fold_numbers(column, values, self.step, start, self.low, self.high)
-        form = RangeForm(
-            labels=bins.labels,
-            has_null=has_null,
-            fixed=frozenset(range(len(bins.labels))),
-            positions=bins.positions,
-            values=bins.values,
-            uppers=bins.uppers,
-            lows=bins.lows,
-            highs=bins.highs,
-            open_low=bins.open_low,
-            open_high=bins.open_high,
-        )
-        return form, bins.codes[codes]
+            grid = self.step, self.start or 0
+            form, folded = fold_numbers(column, values, *grid, self.low, self.high, has_null)
+        return form, folded[codes]
 
 
 def _positions(column: str, values: pa.Array) -> Floats:

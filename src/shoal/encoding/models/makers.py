@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from shoal.encoding.forms import STAR
 from shoal.encoding.forms.base import DASH
-from shoal.encoding.models.base import CountedValues, labels_of, own_order
+from shoal.encoding.models.base import CountedValues, is_numeric, labels_of, own_order
 from shoal.encoding.models.calendar import Calendar
-from shoal.encoding.models.ends import local_days
+from shoal.encoding.models.ends import is_finite_number, local_days
 from shoal.encoding.models.order import BETWEEN, Order
 from shoal.encoding.models.periods import days_of_label
 from shoal.encoding.models.prefix import Prefix
@@ -29,19 +29,16 @@ if TYPE_CHECKING:
 
 
 MOST_BINS = 20  # of the narrowest bins that are chosen without widths
-MOST_LEVELS = 20  # above the categories of an order, for people to read
+MOST_LEVELS = 20  # above categories, for people to read
 
 Rows = list[list[str]]
 
 
 def number_rows(found: CountedValues, widths: Sequence[float] | None) -> Rows:
     """Rows of numbers in bins of ever larger widths, which start at multiples of the width."""
-    import pyarrow as pa
 
-    kind = found.values.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     problems = [] if widths is None else width_problems(widths)
-    if not is_number:
+    if not is_numeric(found.values.type):
         problems.append("The values are no numbers; convert them, or make a tree of another kind.")
     elif not all(Decimal(text).is_finite() for text in labels_of(found.values)):
         problems.append("The values hold NaN or infinite numbers; make them missing.")
@@ -56,17 +53,12 @@ def number_rows(found: CountedValues, widths: Sequence[float] | None) -> Rows:
 def width_problems(widths: Sequence[float]) -> list[str]:
     """Say in sentences why widths of bins are no levels of a tree."""
     is_list = isinstance(widths, Sequence) and not isinstance(widths, str) and len(widths) > 0
-    if not (is_list and all(_is_width(width) for width in widths)):
+    if not (is_list and all(is_finite_number(width) and width > 0 for width in widths)):
         return ["Widths of bins: give numbers above 0, like (5, 10, 20)."]
     sizes = [Decimal(str(width)) for width in widths]
     if any(large <= small or large % small for small, large in pairwise(sizes)):
         return ["Widths of bins: each must be a multiple of the one before, like (5, 10, 20)."]
     return []
-
-
-def _is_width(width: Any) -> bool:
-    is_number = isinstance(width, int | float | Decimal) and not isinstance(width, bool)
-    return is_number and 0 < width < float("inf")
 
 
 def _round_widths(numbers: Sequence[Decimal]) -> list[Decimal]:
@@ -130,9 +122,8 @@ def code_rows(codes: Sequence[str], prefix: Prefix) -> Rows:
         )
     paths = prefix.paths(codes) if codes else []
     depth = max(map(len, paths), default=0)
-    even = [
-        [path[0]] * (depth - len(path)) + path for path in paths
-    ]  # short codes fill what they skip
+    # Short codes fill the levels that they skip.
+    even = [[path[0]] * (depth - len(path)) + path for path in paths]
     return _rows(codes, list(zip(*even, strict=True)))
 
 
@@ -186,7 +177,6 @@ def _rows(labels: Sequence[str], levels: Sequence[Sequence[str]]) -> Rows:
     return [list(row) for row in zip(labels, *used, [STAR] * len(labels), strict=True)]
 
 
-MOST_LEVELS_OF_DATA = 20  # above the categories, for people to read
 MOST_CATEGORIES = 2000  # joining takes memory that grows with its square, and time with its cube
 MOST_VALUES = 50  # of another column; rarer ones count as one
 BINS = 10  # into which numbers and dates are cut, with about equal records
@@ -225,7 +215,7 @@ def data_problems(
         problems.append(f"Column '{column}' cannot be compared by itself; leave it out of 'by'.")
     if len(columns) < 2 or (by is not None and not by):
         problems.append("Categories are compared by other columns; give at least one.")
-    if not 1 <= levels <= MOST_LEVELS_OF_DATA:
+    if not 1 <= levels <= MOST_LEVELS:
         problems.append(
             f"The 'levels' parameter must be from 1 to {MOST_LEVELS}. Got {levels} instead."
         )
@@ -342,9 +332,8 @@ def _tree(
             continue
         for one in members:
             if len(parts[one]) > 1:
-                names[one] = (
-                    _name(members[one], labels, frequency, used) if len(members) > 1 else STAR
-                )
+                is_whole = len(members) == 1
+                names[one] = STAR if is_whole else _name(members[one], labels, frequency, used)
                 below[one] = {names[part]: below[part] for part in parts[one]}
                 parts[one] = [one]
     return {STAR: below[made]}

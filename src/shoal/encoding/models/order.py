@@ -103,7 +103,8 @@ class Order(Model):
     coarsened_by = ("low", "high")
 
     def __post_init__(self) -> None:
-        if self.values is not None and not _is_names(self.values):
+        is_names = isinstance(self.values, str) and self.values == NAMES
+        if self.values is not None and not is_names:
             object.__setattr__(self, "values", _listed(self.values))
         for name in ("low", "high"):
             if getattr(self, name) is not None:
@@ -123,11 +124,7 @@ class Order(Model):
         return cls(found)
 
     def compile(
-        self,
-        column: str,
-        values: pa.Array,
-        has_null: bool,
-        own: Sequence[str] | None = None,
+        self, column: str, values: pa.Array, has_null: bool, own: Sequence[str] | None = None
     ) -> tuple[Form, Ints]:
         """As every model; `own` is the order that the column has itself, as text."""
         import pyarrow as pa
@@ -144,10 +141,8 @@ class Order(Model):
             )
         first, last = _ends(f"Column '{column}'", order, self.low, self.high)
         folded = order[first : last + 1]
-        low, high = (
-            first > 0 or self.low is not None,
-            last < len(order) - 1 or self.high is not None,
-        )
+        low = first > 0 or self.low is not None
+        high = last < len(order) - 1 or self.high is not None
         texts = [*folded]
         texts[0] = f"{texts[0]}{OR_LOWER}" if low else texts[0]
         texts[-1] = f"{texts[-1]}{OR_HIGHER}" if high else texts[-1]
@@ -180,10 +175,6 @@ class Order(Model):
             )
         occurring = {*labels, *ends}
         return tuple(label for label in own if label in occurring)
-
-
-def _is_names(values: Any) -> bool:
-    return isinstance(values, str) and values == NAMES
 
 
 def _listed(values: Any) -> tuple[str, ...]:

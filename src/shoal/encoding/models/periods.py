@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
@@ -109,13 +110,9 @@ def read_period(text: str) -> Period | None:
     for unit, pattern in _TEXTS:
         found = pattern.fullmatch(text)
         if found:
-            try:
+            with suppress(ValueError, OverflowError):  # a month 13, or days beyond the calendar
                 return _read(unit, [int(part) for part in found.groups()])
-            except (
-                ValueError,
-                OverflowError,
-            ):  # a month 13, a week 60, or days beyond the calendar
-                return None
+            return None
     return None
 
 

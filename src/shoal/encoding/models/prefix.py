@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import STAR, Form, Ints
-from shoal.encoding.models.base import Model, describe_type, labels_of
+from shoal.encoding.models.base import Model, describe_type, labels_of, refuse_star
 from shoal.encoding.models.trees import form_of_paths
 from shoal.errors import InputError, raise_problems
 
@@ -85,10 +85,7 @@ class Prefix(Model):
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         labels = _codes(column, values)
-        if STAR in labels:
-            raise InputError(
-                f"Column '{column}' holds the text '*', which means any value; rename it."
-            )
+        refuse_star(column, labels)
         if any(self.fill in label for label in labels):
             raise InputError(
                 f"Column '{column}' holds texts with '{self.fill}', which stands for what is not told; choose another "
@@ -128,10 +125,8 @@ class Prefix(Model):
         is_cut = finest < width and length >= finest
         path = [self._beginning(code, finest, width) if is_cut else code]
         wanted = range(length, 0, -1) if self.lengths is None else self.lengths
-        for kept in wanted:
-            if kept <= length and kept < (finest if is_cut else width):
-                path.append(self._beginning(code, kept, width))
-        return path
+        shorter = [n for n in wanted if n <= length and n < (finest if is_cut else width)]
+        return path + [self._beginning(code, kept, width) for kept in shorter]
 
     def _beginning(self, code: str, kept: int, width: int) -> str:
         if self.separator is None:

@@ -28,9 +28,8 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
     """Read the cells of every line that is not blank, with its number; blanks around cells do not count."""
     name = Path(path).name
     text = read_text(path)
-    first = re.sub('"[^"]*"', "", text.lstrip()).partition("\n")[
-        0
-    ]  # cells in quotes may have lines
+    unquoted = re.sub('"[^"]*"', "", text.lstrip())  # cells in quotes may have lines
+    first = unquoted.partition("\n")[0]
     candidates = sorted(_DELIMITERS, key=first.count, reverse=True)
     try:
         likely = _split(text, candidates[0])
@@ -179,9 +178,7 @@ def sets_of_dict(tree: Mapping[Any, Any]) -> LabelledSets:
     return LabelledSets(leaves, sets)
 
 
-def sets_of_collection(
-    sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]],
-) -> LabelledSets:
+def sets_of_collection(sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]]) -> LabelledSets:
     """The sets of a collection with its own labels, or with their values in braces as labels."""
     named = sets.items() if isinstance(sets, Mapping) else ((None, s) for s in sets)
     labelled: dict[str, set[str]] = {}
@@ -265,13 +262,10 @@ def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> l
             "give every line the same number, repeating a label where a branch is short."
         )
     may_be_empty = unit == "row"  # in a file an empty cell is rather forgotten than meant
-    empty = [
-        number
-        for number, row in lines
-        if not all(cell or (may_be_empty and cell == row[0]) for cell in row)
-    ]
-    if empty:
-        problems.append(f"{what}: {unit} {empty[0]} has an empty cell; name every level.")
+    for number, row in lines:
+        if not all(cell or (may_be_empty and cell == row[0]) for cell in row):
+            problems.append(f"{what}: {unit} {number} has an empty cell; name every level.")
+            break
     if problems:
         return problems
     above: dict[tuple[int, str], tuple[int, str]] = {}

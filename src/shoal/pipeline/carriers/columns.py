@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -24,7 +25,7 @@ from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.models import Model
 from shoal.encoding.other_columns import coarse_input, coarse_texts, range_columns
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, added_to, raise_problems
 from shoal.settings.settings import Settings
 
 COUNT, HASH = f"{RESERVED}count", f"{RESERVED}hash"
@@ -102,13 +103,12 @@ class PackedCodes:
         kinds = frame.collect_schema()
         names = [f"{CODE}{j}" for j in range(len(self.columns))]
         for name, column in zip(names, self.columns, strict=True):
-            own = nw.col(inner_name(column.name))
-            is_category = kinds[inner_name(column.name)] in (nw.Categorical, nw.Enum)
-            frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
-            mapping = engine.table(column.mapping().rename_columns([f"{RAW}2", name]))
-            frame = frame.join(mapping, left_on=RAW, right_on=f"{RAW}2", how="left").drop(RAW)
+            inner = inner_name(column.name)
+            mapping = column.mapping().rename_columns([f"{RAW}2", name])
+            frame = _mapped(engine, frame, inner, kinds[inner], mapping)
             if column.null >= 0:
-                code = nw.when(own.is_null()).then(nw.lit(column.null)).otherwise(nw.col(name))
+                is_null = nw.col(inner).is_null()
+                code = nw.when(is_null).then(nw.lit(column.null)).otherwise(nw.col(name))
                 frame = frame.with_columns(code.alias(name))
         packs = []
         for key, pack in zip(self.keys, self.packs, strict=True):
@@ -153,12 +153,7 @@ class PackedCodes:
             values = column.values.filter(stays.tolist())
             model = column.meaning.model if isinstance(column.meaning, Column) else None
             fresh = _coded(
-                column.name,
-                values,
-                counts,
-                settings,
-                model,
-                isinstance(column.meaning, Sensitive),
+                column.name, values, counts, settings, model, isinstance(column.meaning, Sensitive)
             )
             place = np.zeros(column.size, dtype=np.int32)
             place[column.codes[stays]] = fresh.codes
@@ -179,23 +174,34 @@ def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> PackedCode
     problems: list[str] = []
     found: dict[str, CodedColumn] = {}
     for name in (*settings.quasi_identifiers, *settings.sensitive):
-        counted = frame.group_by(inner_name(name)).agg(nw.len().alias(COUNT))
-        together = engine.collect(counted)
+        together, counts = _counted(engine, frame, inner_name(name))
         if not together.shape[0]:
             raise InputError("The table has no records; give at least one.")
-        counts = together.get_column(COUNT).to_numpy().astype(np.int64)
         is_secret = name in settings.sensitive
         model = None if is_secret else settings.quasi_identifiers[name]
-        try:
+        with added_to(problems):
             values = together.select(name)
             found[name] = _coded(name, values, counts, settings, model, is_secret, False)
-        except InputError as error:
-            problems.extend(error.problems)
     raise_problems(problems)
     return PackedCodes(
         tuple(found[name] for name in settings.quasi_identifiers),
         tuple(found[name] for name in settings.sensitive),
     )
+
+
+def _counted(engine: Backend, frame: Lazy, name: str) -> tuple[Frame, Records]:
+    """The distinct values of a column, in any order, and how many records have each."""
+    found = engine.collect(frame.group_by(name).agg(nw.len().alias(COUNT)))
+    return found, found.get_column(COUNT).to_numpy().astype(np.int64)
+
+
+def _mapped(engine: Backend, frame: Lazy, name: str, kind: Any, mapping: pa.Table) -> Lazy:
+    """Add to every record what a mapping says of its value in a column; categories are texts there."""
+    own = nw.col(name)
+    is_category = kind in (nw.Categorical, nw.Enum)
+    frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
+    joined = frame.join(engine.table(mapping), left_on=RAW, right_on=f"{RAW}2", how="left")
+    return joined.drop(RAW)
 
 
 def _coded(
@@ -212,14 +218,7 @@ def _coded(
         is_range = name in range_columns(settings.coarsen)
         secret = encode_sensitive(values, name, reading, counts, is_range)
         return CodedColumn(name, values, counts, secret.codes, secret)
-    column, codes = encode_column(
-        values,
-        name,
-        model,
-        settings.reading,
-        may_be_empty,
-        counts,
-    )
+    column, codes = encode_column(values, name, model, settings.reading, may_be_empty, counts)
     return CodedColumn(name, values, counts, codes, column)
 
 
@@ -253,16 +252,12 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
     names, problems = frame.collect_schema().names(), list[str]()  # inside the engine
     found = CoarsenedFrame(frame)
     for name in (name for name in settings.coarsen if inner_name(name) in names):
-        together = engine.collect(frame.group_by(inner_name(name)).agg(nw.len().alias(COUNT)))
-        counts = together.get_column(COUNT).to_numpy().astype(np.int64)
+        together, counts = _counted(engine, frame, inner_name(name))
         values, model = together.select(name), settings.coarsen[name]
-        try:
+        with added_to(problems):
             texts = coarse_texts(values, name, model, settings.reading, counts)
-        except InputError as error:
-            problems.extend(error.problems)
-            continue
-        found.values[name], found.texts[name] = values, texts
-        found.records[name] = int(counts[np.asarray(texts.is_valid())].sum())
+            found.values[name], found.texts[name] = values, texts
+            found.records[name] = int(counts[np.asarray(texts.is_valid())].sum())
     raise_problems(problems)
     for number, (name, texts) in enumerate(found.texts.items()):
         raw = plain_column(arrow_values(found.values[name], name))
@@ -275,11 +270,7 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
 
 
 def respelled_frame(
-    engine: Backend,
-    frame: Lazy,
-    closed: Closed,
-    coarse: CoarsenedFrame,
-    settings: Settings,
+    engine: Backend, frame: Lazy, closed: Closed, coarse: CoarsenedFrame, settings: Settings
 ) -> tuple[Lazy, Closed]:
     """Released records with the texts that their values alone would have got: nothing tells of those left out.
 
@@ -287,10 +278,9 @@ def respelled_frame(
     """
     secrets = dict(closed.table.sensitive)
     for number, (name, values) in enumerate(coarse.values.items()):
-        found = engine.collect(frame.group_by(_origin(number)).agg(nw.len().alias(COUNT)))
-        found = found.filter(~nw.col(_origin(number)).is_null())
-        places = found.get_column(_origin(number)).to_numpy().astype(np.int64)
-        counts = found.get_column(COUNT).to_numpy().astype(np.int64)
+        origin = _origin(number)
+        found, counts = _counted(engine, frame.filter(~nw.col(origin).is_null()), origin)
+        places = found.get_column(origin).to_numpy().astype(np.int64)
         model = settings.coarsen[name]
         own = values[places.tolist()]
         new = coarse_texts(own, name, model, settings.reading, counts)
@@ -317,8 +307,5 @@ def _replaced(
 ) -> Lazy:
     """A frame with what was found for each value in place of a column."""
     known = pa.table({f"{RAW}2": raw, **found}).filter(raw.is_valid())
-    own = nw.col(name)
-    is_category = frame.collect_schema()[name] in (nw.Categorical, nw.Enum)
-    frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
-    frame = frame.join(engine.table(known), left_on=RAW, right_on=f"{RAW}2", how="left")
-    return frame.drop([RAW, name]).rename({TEXT: name})
+    frame = _mapped(engine, frame, name, frame.collect_schema()[name], known)
+    return frame.drop(name).rename({TEXT: name})

@@ -76,9 +76,8 @@ def secret_of(engine: Backend, frame: Lazy, seed: int) -> int:
     halves = [(nw.col(HASH) % HALF).sum().alias("low"), (nw.col(HASH) // HALF).sum().alias("high")]
     table = engine.arrow(frame.select(*halves))
     low, high = (int(table[name][0].as_py()) for name in ("low", "high"))
-    return int(
-        np.random.SeedSequence([seed % 2**64, low, high]).generate_state(1, np.uint64)[0] >> 1
-    )
+    mixed = np.random.SeedSequence([seed % 2**64, low, high]).generate_state(1, np.uint64)
+    return int(mixed[0] >> 1)
 
 
 def join_back(
@@ -105,10 +104,8 @@ def join_back(
         others = pa.table(
             {ROW: pieces.row, RANK: pieces.rank, OTHER: pieces.group.astype(np.int64)}
         )
-        moves = frame.filter(nw.col(SPLIT) == 1)
-        moves = moves.with_columns(
-            nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64).alias(RANK)
-        )
+        rank = nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64)
+        moves = frame.filter(nw.col(SPLIT) == 1).with_columns(rank.alias(RANK))
         moves = moves.join(engine.table(others), on=[ROW, RANK], how="left")
         goes = nw.when(nw.col(OTHER).is_null()).then(nw.col(GROUP)).otherwise(nw.col(OTHER))
         moves = moves.with_columns(goes.alias(GROUP)).drop([RANK, OTHER])
@@ -152,14 +149,11 @@ def shuffled_frame(engine: Backend, frame: Lazy) -> Lazy:
     return engine.hashed(frame, names, ORDER, drawn).sort(ORDER).drop(ORDER)
 
 
-COUNTED = f"{RESERVED}count"
-
-
 def alone_in(engine: Backend, staged: Lazy, columns: Sequence[str]) -> int:
     """Records of a staged release whose combination of some columns no other record has."""
-    values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNTED))
-    found = engine.arrow(values.filter(nw.col(COUNTED) == 1).select(nw.len().alias(COUNTED)))
-    return int(found[COUNTED][0].as_py())
+    values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNT))
+    found = engine.arrow(values.filter(nw.col(COUNT) == 1).select(nw.len().alias(COUNT)))
+    return int(found[COUNT][0].as_py())
 
 
 def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
@@ -167,22 +161,17 @@ def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examinati
     names = [outer_name(name) for name in staged.collect_schema().names()]
     wanted = counted_columns(names, settings)
     for name in (name for name in settings.coarsen if name in names):
-        values = staged.group_by(inner_name(name)).agg(nw.len().alias(COUNTED))
-        audit_coarsened(engine.collect(values).drop(COUNTED), settings)
-    counted = staged.group_by(*map(inner_name, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNTED))
-    return audit_counted(engine.collect(counted), COUNTED, settings)
+        values = staged.group_by(inner_name(name)).agg(nw.len().alias(COUNT))
+        audit_coarsened(engine.collect(values).drop(COUNT), settings)
+    counted = staged.group_by(*map(inner_name, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNT))
+    return audit_counted(engine.collect(counted), COUNT, settings)
 
 
 LOOKED_AT = 200_000  # records in which columns are compared
 
 
 def staged_leaks(
-    engine: Backend,
-    frame: Lazy,
-    codes: PackedCodes,
-    table: Table,
-    roles: Roles,
-    settings: Settings,
+    engine: Backend, frame: Lazy, codes: PackedCodes, table: Table, roles: Roles, settings: Settings
 ) -> Leaks:
     """Everything that unchanged columns give away; `frame` is the encoded table."""
     looked_at = list(roles.unchanged)
@@ -228,9 +217,8 @@ def with_persons(engine: Backend, frame: Lazy, identifiers: Sequence[str]) -> La
     secret = secrets.randbits(63)
     for name, own in zip(identifiers, person_hash_columns(identifiers), strict=True):
         frame = engine.hashed(frame, [inner_name(name)], own, secret)
-        either = (
-            nw.when(nw.col(inner_name(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
-        )
+        is_null = nw.col(inner_name(name)).is_null()
+        either = nw.when(is_null).then(nw.col(HASH)).otherwise(nw.col(own))
         frame = frame.with_columns(either.alias(own))
     return frame
 

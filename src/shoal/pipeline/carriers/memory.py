@@ -29,7 +29,7 @@ from shoal.encoding.other_columns import (
 )
 from shoal.encoding.render import render as render_frame
 from shoal.encoding.source import Dialect, Source
-from shoal.errors import LONGEST, InputError, Refusal, raise_problems
+from shoal.errors import LONGEST, InputError, Refusal, added_to, raise_problems
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.released import InMemory
 from shoal.pipeline.plan import Plan, problem_of
@@ -73,7 +73,9 @@ class Memory(Carrier):
         return watch("encoding", lambda: self._encode(settings, problems))
 
     def _encode(self, settings: Settings, problems: list[str]) -> Table:
-        coarse = _coarsened(self.given, settings, problems)
+        coarse = None
+        with added_to(problems):
+            coarse = coarsened(self.given, settings.coarsen, settings.reading)
         self.source = coarse or self.given
         frame = self.source.data
         self._linking: list[Refusal] = []
@@ -108,8 +110,7 @@ class Memory(Carrier):
             self._groups = watch("leaving out", lambda: _leave_out(plan, self._partition, people))
         else:
             self._series = watch(
-                "grouping",
-                lambda: make_next_release(plan, self.previous, watch.progress),
+                "grouping", lambda: make_next_release(plan, self.previous, watch.progress)
             )
             self._partition = self._series.partition
             self._groups = self._partition.groups
@@ -140,9 +141,8 @@ class Memory(Carrier):
         source = replace(self.given, data=self.given.data[kept.tolist()])
         source = coarsened(source, settings.coarsen, settings.reading)
         encoded = encode_source(source, plan.resolved_settings, may_be_empty=True)
-        closed = problem_of(encoded, replace(settings, requirements=())).close(
-            groups[kept], closing.of(kept)
-        )
+        problem = problem_of(encoded, replace(settings, requirements=()))
+        closed = problem.close(groups[kept], closing.of(kept))
         return source.data, replace(closed, left_out=groups.size - kept.size)
 
     def render(self, plan: Plan[Memory], closed: Closed) -> None:
@@ -200,8 +200,7 @@ def group_and_refine(plan: Plan[Memory], watch: Watch) -> tuple[Partition, Peopl
         people = People.of(person, problem.rules, problem.values)
         budget = _budget(settings) if settings.refine else None
         partition = watch(
-            "grouping",
-            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
+            "grouping", lambda: group_persons(problem, people, method, budget, seed, watch.progress)
         )
         return partition, people
     partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
@@ -232,56 +231,37 @@ def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) 
     return suppress(plan.problem, partition.groups, limit)
 
 
-def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
-    """The table with its unprotected columns coarsened, None where that cannot be."""
-    try:
-        return coarsened(source, settings.coarsen, settings.reading)
-    except InputError as error:
-        problems += error.problems
-        return None
-
-
 def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
     """A number for the person of each record, None where records are counted."""
     if settings.person is None or settings.person not in frame.columns:
         return None
-    try:
+    with added_to(problems):
         missing = settings.reading.missing_in(settings.person)
         person = person_numbers(frame, settings.person, missing, problems)
-    except InputError as error:
-        problems += error.problems
-        return None
-    if settings.series and np.unique(person).size < person.size:
-        problems.append(
-            f"A series needs exactly one record per person, and some persons in column '{settings.person[:LONGEST]}' "
-            "have several; people with several records cannot be released repeatedly: aggregate the table to one "
-            "record per person first."
-        )
-    return person
+        if settings.series and np.unique(person).size < person.size:
+            problems.append(
+                "A series needs exactly one record per person, and some persons in column "
+                f"'{settings.person[:LONGEST]}' have several; people with several records cannot be released "
+                "repeatedly: aggregate the table to one record per person first."
+            )
+        return person
+    return None
 
 
 def _pseudonyms(
     frame: Frame, settings: Settings, problems: list[str], linking: list[Refusal]
 ) -> dict[str, pa.Array]:
     """The pseudonyms of all records, by column; adds to `problems`, and to `linking` where they link records."""
-    if not settings.pseudonyms:
-        return {}
     found: dict[str, pa.Array] = {}
-    try:
+    if not settings.pseudonyms:
+        return found
+    with added_to(problems):
         key = read_key(settings.key_file)
-    except InputError as error:
-        problems += error.problems
-        return {}
-    for name in settings.pseudonyms:
-        if name not in frame.columns:
-            continue
-        try:
-            texts = canonical_texts(frame, name, settings.reading.missing_in(name))
-        except InputError as error:
-            problems += error.problems
-            continue
-        linking += [Refusal(name, "links", sentence) for sentence in repeat_problems(name, texts)]
-        found[name] = pseudonyms_of(texts, key)
+        for name in (name for name in settings.pseudonyms if name in frame.columns):
+            with added_to(problems):
+                texts = canonical_texts(frame, name, settings.reading.missing_in(name))
+                linking += [Refusal(name, "links", own) for own in repeat_problems(name, texts)]
+                found[name] = pseudonyms_of(texts, key)
     return found
 
 

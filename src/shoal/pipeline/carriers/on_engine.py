@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -96,9 +97,8 @@ class OnEngine(Carrier):
         frame = self._coarse.frame
         self._codes = watch("encoding", lambda: read_columns(engine, frame, settings))
         refuse_slow_method(settings, self._codes.records)
-        self._encoded = watch(
-            "encoding", lambda: self._stage_encoded(frame, roles, settings.identifiers)
-        )
+        identifiers = settings.identifiers
+        self._encoded = watch("encoding", lambda: self._stage_encoded(frame, roles, identifiers))
         table = watch("reducing", self._reduce)
         watch.progress("reducing", table.records, 0)
         return table
@@ -113,14 +113,9 @@ class OnEngine(Carrier):
         hashed = with_persons(engine, hashed, identifiers)
         kept = [*unchanged, *codes.keys, HASH, *person_hash_columns(identifiers), *coarse.origins]
         staged = engine.stage(hashed.select(kept), "encoded")
-        nulls = engine.arrow(
-            staged.select(
-                *(
-                    nw.col(name).is_null().cast(nw.Int64).sum()
-                    for name in (*codes.keys, *coarse.records)
-                )
-            )
-        )
+        asked = [*codes.keys, *coarse.records]
+        sums = [nw.col(name).is_null().cast(nw.Int64).sum() for name in asked]
+        nulls = engine.arrow(staged.select(*sums))
         missing = {name: codes.records - records for name, records in coarse.records.items()}
         if any(nulls[name][0].as_py() != missing.get(name, 0) for name in nulls.column_names):
             raise InputError(
@@ -165,7 +160,7 @@ class OnEngine(Carrier):
                 budget if settings.refine else None,
                 seed=settings.seed,
                 progress=watch.progress,
-                most=self.opened.most or records_at_once(self.opened.memory),
+                most=records_at_once(self.opened.memory),
                 suppression_limit=settings.suppression_limit,
                 secret=self._secret,
                 elsewhere=self.engine.elsewhere(),
@@ -245,41 +240,26 @@ MOST_QUADRATIC = 10_000_000  # records of a table that a method may take whose t
 
 def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
     """Sentences for settings and columns that a large table cannot have."""
-    found = []
-    if settings.keep_order:
-        found.append(
-            "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
-            "(--engine memory)."
-        )
-    if not settings.method.homogeneous:
-        found.append(
-            f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose "
-            "another method, or read the table into memory (--engine memory)."
-        )
-    if settings.render == "mean":
-        found.append(
-            "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read "
-            "the table into memory (--engine memory)."
-        )
-    if settings.series:
-        found.append(
-            "Releases over time are made in memory only; read the table into memory (--engine memory)."
-        )
-    if settings.person or settings.pseudonyms:
-        asked = "Persons are counted" if settings.person else "Pseudonyms are made"
-        found.append(f"{asked} in memory only; read the table into memory (--engine memory).")
-    if any(name.startswith(RESERVED) for name in names):
-        found.append(
-            f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them."
-        )
-    lower = [name.lower() for name in names]
-    twice = sorted({name for name in lower if lower.count(name) > 1})
-    if twice:
-        found.append(
-            f"Columns named '{twice[0]}' differ in upper and lower case only, which engines do not tell apart; "
-            "rename one."
-        )
-    return found
+    single = "Persons are counted" if settings.person else "Pseudonyms are made"
+    is_taken = any(name.startswith(RESERVED) for name in names)
+    lower = Counter(name.lower() for name in names)
+    twice = min((name for name, count in lower.items() if count > 1), default=None)
+    obstacles = {
+        "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
+        "(--engine memory).": settings.keep_order,
+        f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose another "
+        "method, or read the table into memory (--engine memory).": not settings.method.homogeneous,
+        "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read the "
+        "table into memory (--engine memory).": settings.render == "mean",
+        "Releases over time are made in memory only; read the table into memory (--engine memory).": settings.series,
+        f"{single} in memory only; read the table into memory (--engine memory).": (
+            settings.person or settings.pseudonyms
+        ),
+        f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them.": is_taken,
+        f"Columns named '{twice}' differ in upper and lower case only, which engines do not tell apart; rename "
+        "one.": twice is not None,
+    }
+    return [sentence for sentence, applies in obstacles.items() if applies]
 
 
 def refuse_slow_method(settings: Settings, records: int) -> None:

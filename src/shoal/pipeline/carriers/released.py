@@ -14,7 +14,9 @@ import narwhals as nw
 
 from shoal.assess.singling_out import KeptColumns, singled_out
 from shoal.audits.verdict import Audit
-from shoal.data.databases import COUNT, DatabaseTable, IfExists, StagedTable, write_stored
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.connection import IfExists
+from shoal.data.databases.writing import COUNT, StagedTable, write_stored
 from shoal.data.engines.base import HASHES, RESERVED, Lazy, engine_errors
 from shoal.data.engines.publishing import publish_file, publish_folder, publish_stored
 from shoal.data.files.column_types import columns_as_text
@@ -22,7 +24,6 @@ from shoal.data.files.streams import formulas_in
 from shoal.data.files.table_file import (
     formula_problems,
     formula_sentences,
-    read_file_texts,
     runs_formulas,
     write_file,
 )
@@ -30,13 +31,14 @@ from shoal.data.open import RELEASE, LargeTable
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.render import spelled_for
-from shoal.encoding.source import Dialect, Input, Origin
+from shoal.encoding.source import Dialect, Origin
 from shoal.errors import InputError, NotAvailable, raise_problems
 from shoal.pipeline.carriers.joining import alone_in, audit_staged
 from shoal.pipeline.prove import (
     AuditEvidence,
     audit_coarsened,
     audit_counted,
+    audit_file,
     audit_release,
     counted_columns,
 )
@@ -108,16 +110,12 @@ class InMemory(ReleasedData[FrameT]):
         raise_problems(formula_problems(data, path, self.settings.allows))
         if {".csv", ".tsv", ".txt"}.intersection(Path(path.name.lower()).suffixes):
             data = spelled_for(data, self.columns, dialect.encoding, self.settings.coarsen)
-        write_file(data, path, overwrite, dialect, partial(self._prove, dialect))
+        prove = partial(audit_file, self.known, self.settings, dialect)
+        write_file(data, path, overwrite, dialect, prove)
 
     def into_database(self, place: DatabaseTable, if_exists: IfExists) -> None:
         data, unchanged = arrow_table(self.shown), self.settings.unchanged
         write_stored(data, place, self._prove_stored, if_exists, self.stored, unchanged)
-
-    def _prove(self, dialect: Dialect, path: Path) -> None:
-        """Audit a file that holds the release."""
-        texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
-        audit_release(texts, self.known, self.settings).prove()
 
     def _prove_stored(self, written: StagedTable) -> None:
         """Audit a table where it was written: by counts of its combinations, or by all records where those say more."""
@@ -193,7 +191,7 @@ class Staged(ReleasedData[FrameT]):
     def _check_formulas(self, path: Path) -> None:
         """Refuse texts that a spreadsheet would run as formulas."""
         if runs_formulas(path):
-            found = formulas_in([self.opened.staged(RELEASE)])
+            found = formulas_in(self.opened.staged(RELEASE))
             raise_problems(formula_sentences(found, path, self.settings.allows, ".parquet"))
 
     def _prove(self, written: Lazy) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -64,21 +65,17 @@ class NewcomerPlacement:
                 return
             number = self._number(own)
             chosen = np.array(sorted(own))
-            least = self._least(number, chosen.size)
-            sets = min(int(counts[chosen].min()), self._spare(self.left, chosen))
+            is_used = not self.makes_own and self._is_used[number]
+            least = 1 if is_used else _least_sets(self.k, chosen.size)
+            sets = min(int(counts[chosen].min()), _spare_sets(self.left, chosen, self.m))
             if sets < least:
                 return
-            sets = min(sets, max(least, self._spare(counts, chosen)))
+            sets = min(sets, max(least, _spare_sets(counts, chosen, self.m)))
             for v in chosen.tolist():
                 self.signature[people[first[v] : first[v] + sets]] = number
             first[chosen] += sets
             counts[chosen] -= sets
             self.left[chosen] -= sets
-
-    def _least(self, number: int, width: int) -> int:
-        """How many sets must join a signature at once: enough for a group, or one where it has people already."""
-        is_used = not self.makes_own and self._is_used[number]
-        return 1 if is_used else -(-self.k // width)
 
     def _most(self, counts: Records, present: Records) -> frozenset[int] | None:
         """The signature that can take the most people of a cell or has the most there already."""
@@ -87,21 +84,27 @@ class NewcomerPlacement:
                 return None
             return frozenset(np.argsort(-counts, kind="stable")[: self.m].tolist())
         sets = np.where(self._can_be, counts[self._members].min(axis=1, initial=counts.sum()), 0)
-        least = np.where(self._is_used, 1, -(-self.k // self._width))
+        least = np.where(self._is_used, 1, _least_sets(self.k, self._width))
         score = np.where(sets >= least, sets * self._width + present, -1)
         best = int(np.argmax(score))
         return self.signatures[best] if score[best] >= 0 else None
-
-    def _spare(self, counts: Records, chosen: Records) -> int:
-        """How many sets can be taken so that no value is left with more than 1/m of the rest."""
-        others = np.delete(counts, chosen).max(initial=0)
-        return int((counts.sum() - self.m * others) // chosen.size)
 
     def _number(self, own: frozenset[int]) -> int:
         if own not in self._place:
             self._place[own] = len(self.signatures)
             self.signatures.append(own)
         return self._place[own]
+
+
+def _least_sets(k: int, width: Any) -> Any:
+    """How many people of each value make a group: as many sets must join a signature that nobody has yet."""
+    return -(-k // width)
+
+
+def _spare_sets(counts: Records, chosen: Records, m: int) -> int:
+    """How many sets can be taken so that no value is left with more than 1/m of the rest."""
+    others = np.delete(counts, chosen).max(initial=0)
+    return int((counts.sum() - m * others) // chosen.size)
 
 
 def _padded(signatures: Sequence[frozenset[int]]) -> Records:
@@ -120,23 +123,28 @@ WORTH = 10
 
 @dataclass
 class Buckets:
-    """People on their way into signatures."""
+    """People on their way into signatures.
+
+    `turn` has a different number for each person, which must not depend on sensitive values.
+    """
 
     value: Ints  # of each person, a code
     signatures: list[frozenset[int]]  # codes of values that occur tonight, or negative numbers
     m: int
     k: int
     turn: Records  # of each person: the lower, the sooner one is placed
-    cells: Sequence[
-        Ints
-    ] = ()  # numbers of nested cells of people who are near each other, the smallest first
+    # Numbers of nested cells of people who are near each other, the smallest first.
+    cells: Sequence[Ints] = ()
     signature: Ints = field(init=False)  # of each person who is placed
     free: list[list[int]] = field(init=False)  # newcomers who are not placed yet, by value
     need: Records = field(init=False)  # how many newcomers of each value each signature needs
     spare: Records = field(init=False)  # how many newcomers of each value are not needed
 
     def place(self, before: Ints, values: int) -> Ints:
-        """Place everybody; `before` has the signature that each person has already, −1 for newcomers."""
+        """The signature of each person, −1 for those who are left out; `signatures` grows by those that are new.
+
+        `before` has the signature that each person has already, −1 for newcomers.
+        """
         self.signature = np.full(self.value.size, OUT, dtype=np.int32)
         newcomers = self._in_turn(np.flatnonzero(before == OUT))[::-1]  # the last is taken first
         self.free = [newcomers[self.value[newcomers] == v].tolist() for v in range(values)]
@@ -157,24 +165,19 @@ class Buckets:
     def _in_turn(self, people: Records) -> Records:
         return people[np.argsort(self.turn[people])]
 
-    def _least(self, number: int) -> int:
-        """How often each value of a signature must occur at least, so that its people are k."""
-        return -(-self.k // len(self.signatures[number]))
-
     def _balance(self, number: int, stayers: Records) -> None:
         """Release as many people of each value of a signature, with newcomers where stayers are missing."""
         if not stayers.size:
             return
-        own = {
-            v: self._in_turn(stayers[self.value[stayers] == v]).tolist()
-            for v in self.signatures[number]
-        }
+        stayers = self._in_turn(stayers)
+        own = {v: stayers[self.value[stayers] == v].tolist() for v in self.signatures[number]}
+        least = _least_sets(self.k, len(own))
         most = max(len(people) for people in own.values())
         reach = min(
             len(people) + (int(self.spare[v]) if v >= 0 else 0) for v, people in own.items()
         )
-        level = min(max(most, self._least(number)), reach)
-        if level < max(1, self._least(number)):
+        level = min(max(most, least), reach)
+        if level < max(1, least):
             return
         for v, people in own.items():
             self.signature[people[:level]] = number
@@ -224,13 +227,12 @@ class Buckets:
 
     def _extend(self, number: int) -> None:
         """Let newcomers join a signature in whole sets, as long as the rest can still be placed."""
-        own, counts = self.signatures[number], self._counts()
-        if min(own) < 0:
+        own, counts = np.array(list(self.signatures[number])), self._counts()
+        if own.min() < 0:
             return  # a value of it does not occur tonight
-        others = np.delete(counts, list(own)).max(initial=0)
-        sets = min(int(counts[list(own)].min()), int((counts.sum() - self.m * others) // len(own)))
+        sets = min(int(counts[own].min()), _spare_sets(counts, own, self.m))
         is_used = bool((self.signature == number).any())
-        if sets >= (1 if is_used else self._least(number)):
+        if sets >= (1 if is_used else _least_sets(self.k, own.size)):
             self._take(number, sets)
 
     def _take(self, number: int, sets: int) -> None:
@@ -283,21 +285,3 @@ class Buckets:
             self.signatures.append(chosen)
         self._take(self.signatures.index(chosen), sets)
         return True
-
-
-def place_people(
-    value: Ints,
-    before: Ints,
-    signatures: Sequence[frozenset[int]],
-    values: int,
-    m: int,
-    k: int,
-    turn: Records,
-    cells: Sequence[Ints] = (),
-) -> tuple[Ints, list[frozenset[int]]]:
-    """The signature of each person tonight, −1 for those who are left out, and all signatures.
-
-    `turn` has a different number for each person, which must not depend on sensitive values.
-    """
-    buckets = Buckets(value, list(signatures), m, k, turn, cells)
-    return buckets.place(before, values), buckets.signatures

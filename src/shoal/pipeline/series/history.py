@@ -1,20 +1,17 @@
-"""What the releases of a series must know of each other, and the file it is kept in, readable by its owner
-alone.
-"""
+"""What the releases of a series must know of each other, and the file that keeps it, for its owner alone."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from shoal.atomic import output_exists_problem, write_atomically
-from shoal.data.files.formats import OwnFile, read_own
+from shoal.atomic import output_exists_problem
+from shoal.data.files.formats import OwnFile, read_own, write_own
 from shoal.errors import InputError, raise_problems, shown
 
 OWN = OwnFile(
@@ -25,47 +22,31 @@ OWN = OwnFile(
     remedy="use that version, or begin another series",
 )
 MOST = 10**12  # records that read the same, or sets of people: more are a mistake
-
-
-def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
-    """Write a history."""
-    target = Path(path)
-    raise_problems([output_exists_problem(target)] if target.exists() and not overwrite else [])
-    content = {"shoal": OWN.kind, "version": OWN.version, **history.to_dict()}
-    text = json.dumps(content, ensure_ascii=False) + "\n"
-    write_atomically(
-        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
-    )
-
-
-def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of the file of a history, checked."""
-    source = Path(path)
-    content = read_own(OWN, source)
-    if not _is_whole(content):
-        raise InputError(f"History '{source}' is damaged; restore it from a backup.")
-    return content
+_ENTRIES = {
+    "person": str,
+    "sensitive": str,
+    "m": int,
+    "salt": str,
+    "signatures": list,
+    "persons": dict,
+    "sets": dict,
+    "spellings": dict,
+    "nights": list,
+}
 
 
 def _is_whole(content: dict[str, Any]) -> bool:
-    texts = all(isinstance(content.get(name), str) for name in ("person", "sensitive", "salt"))
-    signatures, persons = content.get("signatures"), content.get("persons")
-    nights, m = content.get("nights"), content.get("m")
-    if not (texts and isinstance(signatures, list) and isinstance(persons, dict)):
+    if any(type(content.get(name)) is not kind for name, kind in _ENTRIES.items()):
         return False
-    if not (isinstance(nights, list) and type(m) is int and m >= 1):
-        return False
-    numbers = range(len(signatures))
-    sets, spellings = content.get("sets"), content.get("spellings")
-    if not (isinstance(sets, dict) and isinstance(spellings, dict)):
-        return False
+    m, count, persons = content["m"], len(content["signatures"]), content["persons"]
     return (
-        all(_is_signature(own, m) for own in signatures)
-        and all(type(number) is int and number in numbers for number in persons.values())
-        and sets.keys() == persons.keys()
-        and all(type(number) is int and 0 <= number <= MOST for number in sets.values())
-        and all(isinstance(text, str) for text in spellings.values())
-        and all(_is_night(night, len(signatures)) for night in nights)
+        m >= 1
+        and all(_is_signature(own, m) for own in content["signatures"])
+        and all(type(number) is int and 0 <= number < count for number in persons.values())
+        and content["sets"].keys() == persons.keys()
+        and all(type(number) is int and 0 <= number <= MOST for number in content["sets"].values())
+        and all(isinstance(text, str) for text in content["spellings"].values())
+        and all(_is_night(night, count) for night in content["nights"])
     )
 
 
@@ -133,41 +114,26 @@ class History:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the history to one file, whole or not at all."""
-        write_history(self, path, overwrite)
+        target = Path(path)
+        raise_problems([output_exists_problem(target)] if target.exists() and not overwrite else [])
+        write_own(OWN, target, self.to_dict(), overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> History:
         """Read a history that `save` has written."""
-        content = read_history(path)
-        nights = tuple(
+        content = read_own(OWN, Path(path))
+        if not _is_whole(content):
+            raise InputError(f"History '{Path(path)}' is damaged; restore it from a backup.")
+        entries = {name: content[name] for name in _ENTRIES}
+        entries["signatures"] = tuple(map(tuple, content["signatures"]))
+        entries["nights"] = tuple(
             EarlierRelease(night["name"], _groups(night["groups"])) for night in content["nights"]
         )
-        return cls(
-            content["person"],
-            content["sensitive"],
-            content["m"],
-            content["salt"],
-            tuple(tuple(own) for own in content["signatures"]),
-            content["persons"],
-            content["sets"],
-            content["spellings"],
-            nights,
-        )
+        return cls(**entries)
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the file."""
-        nights = [{"name": night.name, "groups": night.groups} for night in self.nights]
-        return {
-            "person": self.person,
-            "sensitive": self.sensitive,
-            "m": self.m,
-            "salt": self.salt,
-            "signatures": [list(own) for own in self.signatures],
-            "persons": dict(self.persons),
-            "sets": dict(self.sets),
-            "spellings": dict(self.spellings),
-            "nights": nights,
-        }
+        return asdict(self)
 
     def __repr__(self) -> str:
         return (
@@ -212,8 +178,7 @@ def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
                 f"The earlier releases promise {own.m} values for everybody and this one {m}; a series cannot promise "
                 f"more than its first release: set l to {own.m}, or begin another series of other people."
             )
-    if problems:
-        raise InputError(dict.fromkeys(problems))
+    raise_problems(problems)
     return _merged(found)
 
 

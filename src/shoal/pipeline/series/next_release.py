@@ -28,7 +28,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan
 from shoal.pipeline.prove import released_columns
-from shoal.pipeline.series.buckets import OUT, place_people
+from shoal.pipeline.series.buckets import OUT, Buckets
 from shoal.pipeline.series.history import EarlierRelease, History, Signature, history_of
 from shoal.pipeline.series.split import (
     NOBODY,
@@ -155,7 +155,6 @@ class NextRelease:
     """The groups of a release of a series, and what it adds to the history."""
 
     partition: Partition  # −1 for those who are left out
-    before: History
     history: History  # with everybody's signature, without this night
     signature: Ints  # of each record, −1 for those who are left out
     known: Ints  # the signature that each record had before, −1 for newcomers
@@ -245,7 +244,7 @@ def make_next_release(plan: Plan[Memory], previous: Any, progress: Progress) -> 
         spellings=spellings_of(released, name, keys, secret.codes[kept], before.spellings),
     )
     partition = Partition(groups, (_note(before, signature),))
-    return NextRelease(partition, before, history, signature, known, keys, secret.codes)
+    return NextRelease(partition, history, signature, known, keys, secret.codes)
 
 
 def _placed(
@@ -266,19 +265,18 @@ def _placed(
     active, k = np.flatnonzero(fits), plan.settings.k
     width = np.array([*(len(own) for own in signatures), 0], dtype=np.int64)  # OUT is the last
     cells = nested_cells(plan.problem, active, CELL * k)
-    placed, extended = place_people(
+    turn = turns_of(sets[active], width[known[active]], drawn[active])
+    buckets = Buckets(
         secret.codes[active],
-        known[active],
-        signatures,
-        secret.size,
+        list(signatures),
         promised_values(plan.settings),
         k,
-        turns_of(sets[active], width[known[active]], drawn[active]),
+        turn,
         [own[active] for own in cells],
     )
     signature = np.full(known.size, OUT, dtype=np.int32)
-    signature[active] = placed
-    return signature, extended
+    signature[active] = buckets.place(known[active], secret.size)
+    return signature, buckets.signatures
 
 
 def promised_values(settings: Settings) -> int:
@@ -351,9 +349,8 @@ def audit_earlier_release(
     columns = released_columns(frame, settings)
     texts = visible_texts(frame, [*columns, history.sensitive])
     written = texts[history.sensitive].to_pylist()
-    values = signature_values(
-        written, history.signatures, settings.reading.missing_in(history.sensitive)
-    )
+    missing = settings.reading.missing_in(history.sensitive)
+    values = signature_values(written, history.signatures, missing)
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
@@ -361,13 +358,10 @@ def audit_earlier_release(
     is_known = any(
         is_earlier_release(groups, history.signatures, night.groups) for night in history.nights
     )
-    least = _least(history)
-    count = len(history.nights)
-    what = (
-        f"{m}-invariance of '{history.sensitive}' over {count} release{'s' if count != 1 else ''}"
-    )
+    least, count = _least(history), len(history.nights)
+    releases = f"{count} release{'s' if count != 1 else ''}"
+    what = f"{m}-invariance of '{history.sensitive}' over {releases}"
     proof = Proof(what, float(m), float(least))
-    miss = ""
     if not is_known:
         miss = "This table is none of the releases that the history knows of"
     elif least < m:

@@ -1,6 +1,4 @@
-"""Groups inside a signature: drawn in secret, cut again and again, and kept apart from those of other
-signatures.
-"""
+"""Groups inside a signature: drawn in secret, cut again and again, and kept apart from those of others."""
 
 from __future__ import annotations
 
@@ -90,10 +88,11 @@ def _order_of(problem: Problem, j: int) -> Records:
 
 
 def _costs(problem: Problem, people: Records, part: Ints) -> Floats:
-    """What each part costs, all its people together."""
-    groups = np.full(problem.table.records, -1, dtype=np.int32)
-    groups[people] = part
-    closures, counts = problem.closures(groups)
+    """What each part costs, all its people together; somebody may be in several."""
+    order, bounds = members(part, int(part.max()) + 1)
+    order = people[order]
+    closures = close_groups(problem.arrays, problem.codes, order, bounds)
+    counts = count_classes(problem.classes, problem.class_count, order, bounds)
     return group_costs(problem.arrays, closures, counts).sum(axis=0)
 
 
@@ -154,8 +153,7 @@ def _sizes(part: Ints, value: Ints, key: Records, copies: Records) -> Iterator[R
 def rank_among(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
     """The place of everybody among those of the same part and value, by a quasi-identifier."""
     order = np.lexsort((ties, key, value, part))
-    begins = np.ones(order.size, dtype=np.bool_)
-    begins[1:] = (part[order][1:] != part[order][:-1]) | (value[order][1:] != value[order][:-1])
+    begins = (np.diff([part[order], value[order]], prepend=-1) != 0).any(axis=0)
     start = np.maximum.accumulate(np.where(begins, np.arange(order.size), 0))
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(order.size) - start
@@ -232,37 +230,24 @@ def _packed(groups: Ints) -> Ints:
 
 def _alike(read: Ints, groups: Ints, signature: Ints) -> Records:
     """Groups that read like one of another signature, all but those of the most frequent signature."""
-    pairs, people = np.unique(np.stack([read, signature]), axis=1, return_counts=True)
+    pairs, place, people = np.unique(
+        np.stack([read, signature]), axis=1, return_inverse=True, return_counts=True
+    )
     order = np.lexsort((-people, pairs[0]))
-    is_first = np.ones(order.size, dtype=np.bool_)
-    is_first[1:] = pairs[0][order][1:] != pairs[0][order][:-1]
-    less = {(int(a), int(b)) for a, b in pairs[:, order[~is_first]].T}
-    if not less:
-        return np.zeros(0, dtype=np.int64)
-    wrong = [
-        (int(a), int(b)) in less for a, b in zip(read.tolist(), signature.tolist(), strict=True)
-    ]
-    return np.unique(groups[np.array(wrong)])
+    is_less = np.empty(order.size, dtype=np.bool_)
+    is_less[order] = np.diff(pairs[0][order], prepend=-1) == 0
+    return np.unique(groups[is_less[place.reshape(-1)]])
 
 
 def _partner(plan: Plan[Memory], groups: Ints, signature: Ints, people: Records) -> int:
     """The other group of the same signature with which the people of a group cost least, −1 for none."""
-    problem = plan.problem
     others = np.flatnonzero((signature == signature[people[0]]) & (groups >= 0))
     others = others[groups[others] != groups[people[0]]]
     if not others.size:
         return -1
     names, place = np.unique(groups[others], return_inverse=True)
     joined = np.concatenate([others, np.tile(people, names.size)])
-    number = np.concatenate([place.reshape(-1), np.repeat(np.arange(names.size), people.size)])
-    order, bounds = members(number.astype(np.int32), names.size)
-    order = joined[order]
-    closures = close_groups(problem.arrays, problem.codes, order, bounds)
-    counts = count_classes(problem.classes, problem.class_count, order, bounds)
-    both = group_costs(problem.arrays, closures, counts).sum(axis=0)
-    order, bounds = members(place.reshape(-1).astype(np.int32), names.size)
-    order = others[order]
-    closures = close_groups(problem.arrays, problem.codes, order, bounds)
-    counts = count_classes(problem.classes, problem.class_count, order, bounds)
-    alone = group_costs(problem.arrays, closures, counts).sum(axis=0)
-    return int(names[np.argmin(both - alone)])
+    alone: Ints = place.reshape(-1).astype(np.int32)
+    both = np.concatenate([alone, np.repeat(np.arange(names.size, dtype=np.int32), people.size)])
+    before, after = _costs(plan.problem, others, alone), _costs(plan.problem, joined, both)
+    return int(names[np.argmin(np.subtract(after, before))])

@@ -48,7 +48,7 @@ class Refine:
 
 SECOND = 1e9  # units of work: a unit takes about a nanosecond
 # Quick refinement may do so much work for each record and column, at least and at most so much in all.
-QUICK, LEAST, MOST = 20_000, 3 * SECOND, 60 * SECOND
+QUICK, LEAST, MOST = 40_000, 3 * SECOND, 60 * SECOND
 
 
 class Meter:

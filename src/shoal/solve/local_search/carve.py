@@ -32,7 +32,7 @@ MOST_WIDE_LOOKS = 1_600_000_000
 MOST_POINTS = 20_000  # lattice points, however few the records
 KEY_BYTES = 100_000_000  # bytes of lattice keys kept at once; costs of the same number of entries come with them
 CHUNK = 128  # lattice points between two reports of progress
-STEPS = 20  # steps in a whole budget
+STEPS = 40  # steps in a whole budget
 PER_CELL = 10  # units of work for a distinct record at a lattice point
 
 

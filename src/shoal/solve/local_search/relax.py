@@ -146,7 +146,7 @@ FINISHING = 4  # moves over known cells before a rounding
 # A rounded partition is improved if it costs at most so many times what the best one does: that lowers it by about 5 %.
 NEAR = 1.07
 PER_LOOK, PER_MEMBER = 10, 100  # units of work: a point that a walk looks at, a point of a cell in a move
-FIRST_SHARE = 0.75  # of the budget, for the first walks
+FIRST_SHARE = 0.4  # of the budget, for the first walks
 
 
 class Relax(Neighbourhood):

@@ -4,63 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from shoal.assess.association_rules import Agreement, AssociationRules
-from shoal.assess.distributions import Distributions
+from shoal.assess.association_rules import Agreement
 from shoal.assess.queries import Errors
-from shoal.assess.risk import AttributeDisclosure, Risk, Risks
-from shoal.assess.singling_out import KeptColumns
-from shoal.audits.verdict import Audit, Proof, Verdict
+from shoal.assess.risk import AttributeDisclosure, Risk
+from shoal.audits.verdict import Audit, Proof
 from shoal.report.formats import counted, shorten
 from shoal.report.page import fill_template
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
-from shoal.solve.measures import MeasureName
+
+if TYPE_CHECKING:
+    from shoal.api.evaluation import Evaluation
+    from shoal.api.release import Release
+
+LINKED = "whoever has another release with the same key can join the two by it"
 
 
-class SummarySource(Protocol):
-    """What must be known of a release."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def audit(self) -> Audit: ...
-    @property
-    def verdict(self) -> Verdict: ...
-    @property
-    def suppressed(self) -> int: ...
-    @property
-    def removed(self) -> Sequence[str]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def reading_notes(self) -> Sequence[str]: ...
-    @property
-    def seconds(self) -> dict[str, float]: ...
-    @property
-    def singled_out(self) -> list[KeptColumns]: ...
-    @property
-    def loosening_cost(self) -> float: ...
-    def loss(self, measure: MeasureName | None = None) -> float: ...
-    def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]: ...
-
-
-def brief_lines(release: SummarySource) -> list[tuple[str, str]]:
+def brief_lines(release: Release[Any]) -> list[tuple[str, str]]:
     """What was released, what is proved and what was lost, a name and a text each."""
-    audit = release.audit
+    audit, settings = release.audit, release.settings
     left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
     return [
         ("verdict", str(release.verdict)),
         *(("", reason) for reason in release.verdict.reasons),
         ("records", f"{audit.records:,} released{left_out}"),
-        (
-            "groups",
-            f"{audit.groups:,} (smallest: {_size(release)}, {release.settings.k:,} required)",
-        ),
+        ("groups", f"{audit.groups:,} (smallest: {_size(audit)}, {settings.k:,} required)"),
         *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
-        *_pseudonyms(release),
-        *(("coarsened", line) for line in coarsened_lines(release.settings)),
+        *(("pseudonyms", f"{name}: {LINKED}") for name in settings.pseudonyms),
+        *(("coarsened", line) for line in coarsened_lines(settings)),
         *_kept(release),
         ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
         *((f"  {name}", f"{100 * v:.1f} %") for name, v in release.column_losses("lm").items()),
@@ -68,7 +41,7 @@ def brief_lines(release: SummarySource) -> list[tuple[str, str]]:
     ]
 
 
-def brief_html(release: SummarySource) -> str:
+def brief_html(release: Release[Any]) -> str:
     """The same lines as a table, as notebooks show it."""
     return lines_html(shorten(release.settings.title.strip()) or "Release", brief_lines(release))
 
@@ -83,10 +56,12 @@ def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
 
 
 def brief_facts(
-    release: SummarySource, certificate: Certificate | None = None, reason: str = ""
+    release: Release[Any], certificate: Certificate | None = None, reason: str = ""
 ) -> dict[str, Any]:
     """The same for programs, ready for JSON; with a certificate, or the reason why there is none, if given."""
-    audit = release.audit.to_dict()
+    audit, settings = release.audit.to_dict(), release.settings
+    coarse = {name: model.coarseness() for name, model in settings.coarsen.items()}
+    loosening = {"loosen": settings.loosen, "loosening_cost": release.loosening_cost}
     return {
         "verdict": audit["verdict"],
         "records": audit["records"],
@@ -97,16 +72,16 @@ def brief_facts(
         "persons": audit["persons"],
         "person": audit["person"] or None,
         "by_person": audit["by_person"],
-        "pseudonyms": list(release.settings.pseudonyms),
-        **_coarsening(release),
+        "pseudonyms": list(settings.pseudonyms),
+        **({"coarsened": coarse} if coarse else {}),
         "kept": [kept.to_dict() for kept in release.singled_out],
         "removed": list(release.removed),
-        "measure": release.settings.objective,
+        "measure": settings.objective,
         "loss": release.loss(),
         "column_losses": release.column_losses(),
-        **_loosening(release),
+        **(loosening if settings.loosen else {}),
         **_certificate(certificate, reason),
-        "method": release.settings.method.name,
+        "method": settings.method.name,
         "notes": [*release.reading_notes, *release.notes],
         "seconds": round(sum(release.seconds.values()), 3),
     }
@@ -124,19 +99,11 @@ def levels(proof: Proof) -> str:
     return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
 
 
-def _size(release: SummarySource) -> str:
+def _size(audit: Audit) -> str:
     """What the smallest group has: records, or people where they are counted."""
-    reached = release.audit.smallest
-    if release.audit.by_person is not None:
-        return f"{reached:,} people" if reached != 1 else "1 person"
-    return counted(reached, "record")
-
-
-def _pseudonyms(release: SummarySource) -> list[tuple[str, str]]:
-    """Columns that were replaced, and what that leaves possible."""
-    names = release.settings.pseudonyms
-    linked = "whoever has another release with the same key can join the two by it"
-    return [("pseudonyms", f"{name}: {linked}") for name in names]
+    if audit.by_person is not None:
+        return f"{audit.smallest:,} people" if audit.smallest != 1 else "1 person"
+    return counted(audit.smallest, "record")
 
 
 def coarsened_lines(settings: Settings) -> list[str]:
@@ -144,12 +111,7 @@ def coarsened_lines(settings: Settings) -> list[str]:
     return [f"{name} to {model.coarseness()}" for name, model in settings.coarsen.items()]
 
 
-def _coarsening(release: SummarySource) -> dict[str, Any]:
-    found = {name: model.coarseness() for name, model in release.settings.coarsen.items()}
-    return {"coarsened": found} if found else {}
-
-
-def _kept(release: SummarySource) -> list[tuple[str, str]]:
+def _kept(release: Release[Any]) -> list[tuple[str, str]]:
     """Every column that is kept, and how many records it alone identifies."""
     return [
         (
@@ -161,7 +123,7 @@ def _kept(release: SummarySource) -> list[tuple[str, str]]:
     ]
 
 
-def _loosened(release: SummarySource) -> list[tuple[str, str]]:
+def _loosened(release: Release[Any]) -> list[tuple[str, str]]:
     """That values were made more general than needed, and what it cost."""
     share = release.settings.loosen
     if not share:
@@ -170,38 +132,12 @@ def _loosened(release: SummarySource) -> list[tuple[str, str]]:
     return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
 
 
-def _loosening(release: SummarySource) -> dict[str, Any]:
-    share = release.settings.loosen
-    return {"loosen": share, "loosening_cost": release.loosening_cost} if share else {}
-
-
-class EvaluationSource(Protocol):
-    """What must be known of an evaluation."""
-
-    @property
-    def verdict(self) -> Verdict: ...
-    @property
-    def risk(self) -> Risks: ...
-    @property
-    def distributions(self) -> Distributions: ...
-    @property
-    def rules(self) -> AssociationRules: ...
-    @property
-    def queries(self) -> Any: ...
-    @property
-    def release(self) -> Any: ...
-    @property
-    def classification(self) -> Any: ...
-    @property
-    def population(self) -> Any: ...
-
-
-def evaluation_lines(found: EvaluationSource) -> list[tuple[str, str]]:
+def evaluation_lines(found: Evaluation) -> list[tuple[str, str]]:
     """Whether a release is safe and what is left of its use; names that belong to the one above begin with spaces."""
     return [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
 
 
-def _verdict(found: EvaluationSource) -> Iterator[tuple[str, str]]:
+def _verdict(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Lines about whether the release is safe, and what is required."""
     examination = found.release.examination
     yield "verdict", str(found.verdict)
@@ -215,7 +151,7 @@ def _verdict(found: EvaluationSource) -> Iterator[tuple[str, str]]:
         yield f"  {name}", f"{text}, MISSED" if miss else text
 
 
-def _risk(found: EvaluationSource) -> Iterator[tuple[str, str]]:
+def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Lines about the risk, before and after."""
     both = found.risk.before, found.risk.after
     yield "risk", "before → after"
@@ -223,19 +159,18 @@ def _risk(found: EvaluationSource) -> Iterator[tuple[str, str]]:
     yield "  groups", _arrow(*(f"{risk.sizes.groups:,}" for risk in both))
     yield "  smallest group", _arrow(*(f"{risk.sizes.smallest:,}" for risk in both))
     yield "  unique records", _arrow(*(f"{risk.sizes.unique_share:.1%}" for risk in both))
-    yield "  highest risk", _arrow(*(f"{r.reidentification.prosecutor_highest:.4g}" for r in both))
-    yield "  average risk", _arrow(*(f"{r.reidentification.prosecutor_average:.4g}" for r in both))
-    limit = both[0].reidentification.threshold
-    yield f"  records above {limit:g}", _arrow(*(f"{r.reidentification.at_risk:.1%}" for r in both))
+    chances = [risk.reidentification for risk in both]
+    yield "  highest risk", _arrow(*(f"{one.prosecutor_highest:.4g}" for one in chances))
+    yield "  average risk", _arrow(*(f"{one.prosecutor_average:.4g}" for one in chances))
+    limit = chances[0].threshold
+    yield f"  records above {limit:g}", _arrow(*(f"{one.at_risk:.1%}" for one in chances))
     for name in [attribute.column for attribute in both[1].attributes]:
-        yield (
-            f"  {name} guessed",
-            _arrow(*(f"{_attribute(r, name).average_share:.1%}" for r in both)),
-        )
-        yield f"  {name} certain", _arrow(*(f"{_attribute(r, name).disclosed:.1%}" for r in both))
+        own = [_attribute(risk, name) for risk in both]
+        yield f"  {name} guessed", _arrow(*(f"{one.average_share:.1%}" for one in own))
+        yield f"  {name} certain", _arrow(*(f"{one.disclosed:.1%}" for one in own))
 
 
-def _population(found: EvaluationSource) -> Iterator[tuple[str, str]]:
+def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Lines about the risk among the people that the table was drawn from."""
     if found.population is None:
         return
@@ -254,7 +189,7 @@ def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
     return next(attribute for attribute in risk.attributes if attribute.column == name)
 
 
-def _use(found: EvaluationSource) -> Iterator[tuple[str, str]]:
+def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Lines about what is left of the use."""
     yield "distributions", "total variation from the table's, 0 to 1"
     for column in found.distributions.columns:
@@ -262,12 +197,10 @@ def _use(found: EvaluationSource) -> Iterator[tuple[str, str]]:
         extra = "" if moved is None else f", earth mover's {moved:.4g}"
         yield f"  {column.column}", f"{column.total_variation:.4g}{extra}"
     yield "  pairs of columns", f"{found.distributions.mean_pair_variation:.4g} on average"
-    yield (
-        "association rules",
-        f"support {found.rules.support:g}, confidence {found.rules.confidence:g}",
-    )
-    yield "  all", _rules(found.rules.all)
-    yield "  on sensitive", _rules(found.rules.sensitive)
+    rules = found.rules
+    yield "association rules", f"support {rules.support:g}, confidence {rules.confidence:g}"
+    yield "  all", _rules(rules.all)
+    yield "  on sensitive", _rules(rules.sensitive)
     if found.queries:
         answered = [found.queries.count, *([found.queries.sum] if found.queries.sum else [])]
         yield "query errors", "median, mean of relative errors"
