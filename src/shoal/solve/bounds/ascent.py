@@ -89,13 +89,14 @@ class Ascent:
         """
         return self._bounds, self._members, self._taken / (self._step * self._mean)
 
-    def begin(self, most: float = inf) -> None:
+    def begin(self, most: float = inf, patience: float = inf) -> None:
         """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells.
 
-        `most` is how many points may be looked at, if these are fewer than usual.
+        `most` is how many points may be looked at, if these are fewer than usual; after `patience` points, the first
+        walk no longer goes below the cells that it meets.
         """
         left = min(most, QUICK_LOOKS + LOOKS_BY_POINT * self._y.size)
-        self._try(SLACKS[0], inf, 2 * left)
+        self._try(SLACKS[0], inf, min(patience, 2 * left))
         left -= self.looks
         if MUCH_GROWTH * self.looks <= left:
             if self._try(0.0, left):
@@ -183,7 +184,7 @@ class Ascent:
         self._sweep(SWEEPS - FIRST_SWEEPS)
         self._drop()
         covered = np.bincount(self._members, self._taken, minlength=self._y.size)
-        self._y += self._step * self._mean - covered
+        self._y = self._y + self._step * self._mean - covered
 
     def _sweep(self, times: int) -> None:
         """Do so many rounds of projections onto the listed cells."""

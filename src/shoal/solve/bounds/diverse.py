@@ -201,7 +201,7 @@ class DiverseAscent(Ascent):
         self._bounds = np.concatenate([[0], np.cumsum(sizes[used])])
         self._costs, self._members = self._costs[used], self._members[used[group]]
         self._shares, self._taken = self._shares[used[group]], self._taken[used]
-        self._y += self._step * self._mean - covered / weights
+        self._y = self._y + self._step * self._mean - covered / weights
 
 
 def distinct_needed(rules: Rules) -> Records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.encoding.forms import Ints
 from shoal.kernels.refining.chains import shift_chains
 from shoal.kernels.refining.neighbourhoods import (
     dissolve_groups,
@@ -18,31 +19,40 @@ from shoal.solve.local_search.state import Neighbourhood, SearchState, reach_of
 # Records times groups times columns that one pass looks at, to bound its time: beyond, only the dearest records are
 # looked at.
 MOST_MOVES = 2_500_000_000
-WORK_BETWEEN_REPORTS = 100_000_000  # the same between two reports of progress
+WORK_BETWEEN_REPORTS = 100_000_000  # units of work between two reports of progress
+STEPS = 40  # steps in a whole budget, at least
 PER_LOOK = 0.8  # units of work for a record, a group and a column
 PER_POINT = 2_000  # and for a distinct record, in lists of what closures cover
 
 
 class Moves(Neighbourhood):
-    """Every change of single records in turn, and of groups that split or dissolve."""
+    """Moves of some records a step, the dearest first; after the last one, all other changes of single records."""
 
     name = "moves"
+    _waiting: Ints = np.empty(0, dtype=np.int32)
 
     def step(self, now: SearchState) -> SearchState:
-        records = now.dearest()[: most_movers(now)]
-        chunk = max(1, WORK_BETWEEN_REPORTS // looks_for_a_record(now))
-        for start in range(0, len(records), chunk):
+        if not self._waiting.size:
+            self._waiting = now.dearest()[: most_movers(now)]
+        each = PER_LOOK * looks_for_a_record(now)
+        most = max(1, int(self.meter.allowance / STEPS / each))
+        some, self._waiting = self._waiting[:most], self._waiting[most:]
+        chunk = max(1, int(WORK_BETWEEN_REPORTS / each))
+        for start in range(0, len(some), chunk):
             if not self.goes_on():
                 return now
-            some = records[start : start + chunk]
-            move_records(now.search, some)
-            self.meter.add(PER_LOOK * len(some) * looks_for_a_record(now))
+            move_records(now.search, some[start : start + chunk])
+        self.meter.add(each * len(some))
+        if not self._waiting.size:
+            self._end_round(now)
+        return now
+
+    def _end_round(self, now: SearchState) -> None:
         dissolve_all(now)
         split_all(now)
         swap_all(now)
         shift_all(now, reach_of(now))
         self.meter.add(PER_POINT * len(self.problem.points.codes))
-        return now
 
 
 def most_movers(now: SearchState) -> int:

@@ -8,6 +8,7 @@ any search from a greedy start.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from shoal.solve.problem import Problem
 # is above this: the usual rounding.
 FUSSY = 0.5
 FIRST_LOOKS = 400_000_000  # points that the first walks may look at before some cells are spared
+PATIENCE = 100_000_000  # of these, after which the very first walk spares most cells
+FINISHING = 4  # moves over known cells before rounding, so that what the last walk found is used or dropped
 
 
 class Relaxation:
@@ -40,12 +43,10 @@ class Relaxation:
         step: float = STEP,
         diverse: bool = True,
         quick: bool = False,
-        looks: float = FIRST_LOOKS,
     ) -> None:
         """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes.
 
-        Where more than k is required, a `quick` pass takes less time and comes less near. The first walks look at so
-        many points at most before some cells are spared.
+        Where more than k is required, a `quick` pass takes less time and comes less near.
         """
         self._problem = problem
         self._diverse = diverse and problem.tallied > 0
@@ -60,7 +61,8 @@ class Relaxation:
             if self._diverse
             else Ascent(cells, prices, step)
         )
-        self._ascent.begin(looks)
+        self._ascent.begin(FIRST_LOOKS, PATIENCE)
+        self._solution: Ascent = self._ascent  # as it was rounded last
 
     @staticmethod
     def suits(problem: Problem) -> bool:
@@ -80,7 +82,7 @@ class Relaxation:
     @property
     def members(self) -> int:
         """Points in all cells that the solution so far uses."""
-        return len(self._ascent.cover[1])
+        return len(self._solution.cover[1])
 
     @property
     def spares(self) -> bool:
@@ -96,16 +98,9 @@ class Relaxation:
         """Come one step closer to the optimum; returns False if `go_on` said no before its end."""
         return self._ascent.advance(go_on)
 
-    def finish(self, moves: int) -> None:
-        """Come closer to the optimum over the cells known so far, in so many moves, without another walk.
-
-        What the last walk found is part of the solution only after that.
-        """
-        self._ascent.finish(moves)
-
     def cells(self) -> Ints:
         """The closures of all cells that the solution so far uses."""
-        bounds, members, _ = self._ascent.cover
+        bounds, members, _ = self._solution.cover
         return close_groups(self._problem.arrays, self._codes, members.astype(np.int64), bounds)
 
     def known_cells(self) -> Ints:
@@ -119,7 +114,7 @@ class Relaxation:
 
     def _merged(self) -> tuple[Records, Ints, Floats]:
         """The solution so far with groups of the same closure united: bounds, points and shares."""
-        bounds, members, shares = self._ascent.cover
+        bounds, members, shares = self._solution.cover
         cell = np.unique(self.cells(), axis=1, return_inverse=True)[1].reshape(-1)
         pairs = np.repeat(cell, np.diff(bounds)) * len(self._codes) + members
         pairs, place = np.unique(pairs, return_inverse=True)
@@ -129,8 +124,14 @@ class Relaxation:
         return bounds, members.astype(np.int32), total
 
     def round(self) -> Ints:
-        """Round the solution so far to a partition that meets the requirement, cells that are used most first."""
-        bounds, members, shares = self._merged() if self._diverse else self._ascent.cover
+        """Round the solution so far to a partition that meets the requirement, cells that are used most first.
+
+        A copy of the solution comes closer to the optimum over known cells before that.
+        """
+        ahead = copy(self._ascent)
+        ahead.finish(FINISHING)
+        self._solution = ahead
+        bounds, members, shares = self._merged() if self._diverse else self._solution.cover
         opened = (
             np.maximum.reduceat(np.append(shares, 0.0), bounds[:-1]) if len(bounds) > 1 else shares
         )
@@ -141,16 +142,15 @@ class Relaxation:
         return complete_groups(self._problem, found, silent)
 
 
-PASSES = 3  # passes before the first rounding, and between two
-FINISHING = 4  # moves over known cells before a rounding
-# A rounded partition is improved if it costs at most so many times what the best one does: that lowers it by about 5 %.
-NEAR = 1.07
+# A rounded partition becomes about so much cheaper when cells are chosen anew for it, which is tried where it may then
+# cost less than the best partition so far by this share of it.
+REPAIR, WORTH = 0.945, 0.01
+GIVE_UP = 1.25  # times the cost of the best partition; where rounding costs more, the relaxed problem is too far away
 PER_LOOK, PER_MEMBER = 10, 100  # units of work: a point that a walk looks at, a point of a cell in a move
-FIRST_SHARE = 0.4  # of the budget, for the first walks
 
 
 class Relax(Neighbourhood):
-    """Come closer to the optimum of the relaxed problem, and try what it rounds to."""
+    """Come closer to the optimum of the relaxed problem, a pass a step, and use its cells or what it rounds to."""
 
     name = "relaxing"
 
@@ -168,33 +168,36 @@ class Relax(Neighbourhood):
         self._relaxation: Relaxation | None = None
 
     def step(self, now: SearchState) -> SearchState:
-        """Make some passes, and improve what they round to; cells that are found can be chosen from then on."""
-        relaxation = self._relaxation or self._begin(now)
-        for _ in range(PASSES):
-            if not relaxation.advance(self.goes_on):
+        """Make passes until what they round to may be worth it, and improve that."""
+        relaxation, best = self._relaxation or self._begin(now), now.cost
+        while relaxation.advance(self.goes_on):
+            rounded = SearchState.of(self.problem, relaxation.round())
+            moves = (2 + FINISHING) * PER_MEMBER * relaxation.members
+            self.meter.add(PER_LOOK * relaxation.looks + moves)
+            if rounded.cost > GIVE_UP * best:
                 return now
-            self.meter.add(PER_LOOK * relaxation.looks + 2 * PER_MEMBER * relaxation.members)
-        relaxation.finish(FINISHING)
-        self.meter.add(FINISHING * PER_MEMBER * relaxation.members)
-        self._repack.learn(relaxation.cells())
-        found = SearchState.of(self.problem, relaxation.round())
-        if found.cost > NEAR * now.cost:
-            return now
+            if REPAIR * rounded.cost < (1 - WORTH) * best:
+                self._repack.learn(relaxation.cells())
+                return self._improved(rounded, now)
+        return now
+
+    def _improved(self, rounded: SearchState, now: SearchState) -> SearchState:
+        """Choose cells anew for a rounded partition; returns the given one where that costs less."""
         if self.problem.tallied:
-            found = self._moves.step(found)
+            rounded = self._moves.step(rounded)
         for pools in LADDER[1:3]:
-            found = self._repack.repacked(found, self._repack.cells, pools)
-        found = self._moves.step(found)
-        return found if found.cost < now.cost else now
+            rounded = self._repack.repacked(rounded, pools)
+        if rounded.cost >= now.cost:
+            return now
+        self._moves.rate = np.inf
+        return rounded
 
     def _begin(self, now: SearchState) -> Relaxation:
-        looks = FIRST_SHARE * self.meter.allowance / PER_LOOK
-        found = Relaxation(
-            self.problem, now.search.price, diverse=self._diverse, quick=True, looks=looks
+        self._relaxation = Relaxation(
+            self.problem, now.search.price, diverse=self._diverse, quick=True
         )
-        self.meter.add(PER_LOOK * found.looks)
-        self._relaxation = found
-        return found
+        self.meter.add(PER_LOOK * self._relaxation.looks)
+        return self._relaxation
 
     @property
     def duals(self) -> Floats | None:

@@ -57,17 +57,17 @@ class Repack(Neighbourhood):
 
     def learn(self, cells: Ints) -> None:
         """Choose from these closures from now on, beside those of the groups."""
-        self.cells, self._rung = cells, 0
+        self.cells, self._rung, self.rate = cells, 0, np.inf
 
     def step(self, now: SearchState) -> SearchState:
-        found = self.repacked(now, self.cells, LADDER[self._rung])
+        found = self.repacked(now, LADDER[self._rung])
         if found.cost > (1 - LITTLE) * now.cost:
             self._rung = min(self._rung + 1, len(LADDER) - 1)
         return found
 
-    def repacked(self, now: SearchState, cells: Ints, pools: PoolOptions) -> SearchState:
-        """Try other choices of the given cells around every cell."""
-        groups = repack_all(now, cells, pools, self.rng, self.meter, self.goes_on)
+    def repacked(self, now: SearchState, pools: PoolOptions) -> SearchState:
+        """Try other choices of the known cells around every cell."""
+        groups = repack_all(now, self.cells, pools, self.rng, self.meter, self.goes_on)
         return SearchState.of(self.problem, groups)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.encoding.forms import Floats, Ints
 from shoal.kernels.shared.state import offending
 from shoal.progress import Progress
-from shoal.solve.local_search.budget import Meter, Refine
+from shoal.solve.local_search.budget import LEAST, Meter, Refine
 from shoal.solve.local_search.carve import Carve, Ruin, Shared
 from shoal.solve.local_search.moves import Moves, most_movers
 from shoal.solve.local_search.relax import Relax
@@ -19,8 +19,10 @@ from shoal.solve.problem import Problem
 
 MANY = 100_000  # records; more are refined in parts
 # Refinement ends when at the present rate a whole budget would gain less than this share of the cost.
-SLOPE = 0.01
-MEMORY = 0.5  # weight of what a neighbourhood gained before in what it is expected to gain
+SLOPE = 0.03
+LITTLE = 1e-3  # the same as long as little work is done, or where the user gave the budget
+AGAIN = 0.7  # what a neighbourhood is expected to gain the next time, as a share of what it gained lately
+FAR = 1e300
 
 
 class RefinementResult(NamedTuple):
@@ -70,17 +72,16 @@ def neighbourhoods_of(
 
 def search(now: SearchState, kinds: list[Neighbourhood], meter: Meter) -> SearchState:
     """Try neighbourhoods until the budget is spent or none of them is expected to gain enough."""
-    rates = np.full(len(kinds), np.inf)
     while meter.left > 0:
-        best = int(rates.argmax())
-        if rates[best] * meter.allowance < SLOPE * now.cost and not meter.is_patient:
+        best = max(kinds, key=lambda kind: kind.rate)
+        enough = SLOPE if meter.done > LEAST and not meter.is_patient else LITTLE
+        if best.rate * meter.allowance < enough * now.cost:
             break
-        before, done = now.cost, meter.done
-        now = kinds[best].step(now)
+        before, done, expected = now.cost, meter.done, min(best.rate, FAR)
+        now = best.step(now)
         rate = (before - now.cost) / (meter.done - done + 1)
-        if TRACE: print(f"    {kinds[best].name:15s} {before:.6g} -> {now.cost:.6g} ({1 - now.cost/max(before,1e-9):.3%}) work {(meter.done-done)/1e9:.2f}")
-        known = np.isfinite(rates[best])
-        rates[best] = MEMORY * rates[best] + (1 - MEMORY) * rate if known else rate
+        if TRACE: print(f"    {best.name:15s} {before:.6g} -> {now.cost:.6g} ({1 - now.cost/max(before,1e-9):.3%}) work {(meter.done-done)/1e9:.2f}")
+        best.rate = AGAIN * (rate + (expected if expected < FAR else rate)) / 2
     return now
 
 TRACE = False

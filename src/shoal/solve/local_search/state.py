@@ -76,6 +76,7 @@ class Neighbourhood(ABC):
 
     def __init__(self, problem: Problem, rng: np.random.Generator, meter: Meter) -> None:
         self.problem, self.rng, self.meter = problem, rng, meter
+        self.rate = np.inf  # what a step is expected to gain for a unit of work
 
     @abstractmethod
     def step(self, now: SearchState) -> SearchState:
