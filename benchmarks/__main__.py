@@ -1,13 +1,12 @@
-"""The runner: `python -m benchmarks NAME` measures, prints a table and, with --json FILE, keeps the numbers."""
+"""The runner: `python -m benchmarks NAME` measures, prints a table and, with --save, keeps the numbers for the docs."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,17 +16,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Grid
 
-import shoal
 from benchmarks import suite
 from benchmarks.papers.figure import Scale
 from benchmarks.papers.run import PAPERS, reproduce
+from benchmarks.record import RESULTS, Row, report, write
 from benchmarks.tables import FOLDER, Tables, Unavailable
 from benchmarks.timing import YARDSTICK
 
 PUBLISHED = "papers"
 WIDTH = 150  # of a table that goes to a file or a pipe
-
-Row = dict[str, Any]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,6 +35,12 @@ def main(arguments: Sequence[str]) -> int:
     if options.name is None:
         _list(names, console)
         return 0
+    if options.save:
+        words = [options.name, *options.what, *(["quick"] if options.quick else [])]
+        words += [str(options.records)] if options.records else []
+        options.json = RESULTS / f"{'-'.join(words)}.json"
+        RESULTS.mkdir(exist_ok=True)
+    start = time.perf_counter()
     try:
         _check(options)
         tables = Tables(options.data, options.records)
@@ -54,9 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         print(reason, file=sys.stderr)
         return 2
     if options.json:
-        report = _circumstances(options.name, arguments) | {"rows": rows}
-        text = json.dumps(report, indent=2, ensure_ascii=False)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        found = report(options.name, _command(options), rows, time.perf_counter() - start)
+        write(options.json, found | {"yardstick": YARDSTICK})
     return 1 if any(row.get("met") is False for row in rows) else 0
 
 
@@ -77,6 +79,9 @@ def _options(names: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--plots", type=Path, metavar="FOLDER", help="of papers: draw every figure there, as SVG"
+    )
+    parser.add_argument(
+        "--save", action="store_true", help="keep the rows in benchmarks/results, for the docs"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to a file")
     parser.add_argument(
@@ -150,16 +155,12 @@ def _cells(values: Sequence[object]) -> list[str]:
     return cells
 
 
-def _circumstances(name: str, arguments: Sequence[str]) -> Row:
-    return {
-        "benchmark": name,
-        "command": shlex.join(["python", "-m", "benchmarks", *arguments]),
-        "shoal": shoal.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cpus": os.cpu_count(),
-        "yardstick": YARDSTICK,
-    }
+def _command(options: argparse.Namespace) -> str:
+    """What was asked for, without the folders of this machine."""
+    words = ["python", "-m", "benchmarks", options.name, *options.what]
+    words += ["--quick"] if options.quick else []
+    words += ["--records", str(options.records)] if options.records else []
+    return shlex.join(words)
 
 
 if __name__ == "__main__":

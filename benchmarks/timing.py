@@ -46,7 +46,7 @@ def measure(
     objective: str = "lm",
     seed: int = 0,
     requirements: Sequence[Requirement] = (),
-    refine: bool | str | float = False,
+    refine: bool | str | float | shoal.Refine = False,
     weights: Mapping[str, float] | None = None,
     repeats: int = REPEATS,
 ) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import reference
@@ -25,7 +26,10 @@ from shoal.kernels.shared import state
 from shoal.kernels.shared.state import State, fill, make_state, offending
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search import budget
+from shoal.solve.local_search.budget import Meter, Refine
+from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods.base import state_of
 from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
@@ -75,6 +79,26 @@ def starts(
     groups = complete_groups(problem, (order % number).astype(np.int32), silent)
     kept = reference.requirements.meets(sample, 1, requirements)
     return Start(sample, sample.objective(measure), problem, groups, kept)
+
+
+def relaxed(refined: SearchState, passes: int = 0) -> Relaxation:
+    """The relaxed problem after some passes, from what records pay in a partition."""
+    found = Relaxation(refined.problem, refined.search.price, refined.closures)
+    for _ in range(passes):
+        assert found.advance(lambda: True)
+    return found
+
+
+def meter_of(problem: Problem, work: float = 1e8) -> Meter:
+    """A meter that allows so much work, whatever the table."""
+    meter = Meter(Refine(), problem.table.records * len(problem.columns), silent)
+    meter.allowance = meter.quick = work
+    return meter
+
+
+def brief_budget(work: float = 1e8) -> Any:
+    """Lets quick refinement of a small table do so much work, which is less than a second of it as a rule."""
+    return patch.object(budget, "LEAST", work)
 
 
 def lists(search: Any) -> list[Group]:

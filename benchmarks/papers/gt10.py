@@ -40,7 +40,7 @@ DIVERSITIES = {
 FEW = 4_000  # records of a quick run
 PRIVATE = "income"
 HILBERT, MONDRIAN = 0.645, 0.735  # published for k = 50, in the paragraph on education (§8.3)
-LEAST_GAIN = 0.0395  # bits per cell; see docs/papers.md
+LEAST_GAIN = 0.0395  # bits per cell; see docs/explanation/papers.md
 MISPRINT = (
     "The table's sixth row is headed k = 60, but §8.1 lists 75, where 0.419 also lies: read as 75."
 )
@@ -254,7 +254,7 @@ def table_3(scale: Scale) -> Figure:
     )
 
 
-W_0 = "At w = 0 ours is well below the published entropy unless passes stop early; see docs/papers.md."
+W_0 = "At w = 0 ours is well below the published entropy unless passes stop early; see docs/explanation/papers.md."
 
 
 def _entropy(groups: Ints, codes: Ints) -> float:

@@ -63,7 +63,8 @@ def _measure(places: dict[str, Any], job: dict[str, Any]) -> dict[str, dict[str,
             break
         for name, (where, source, target) in places.items():
             begun = time.perf_counter()
-            release = _anonymize(where, {**source, **job})
+            table = shoal.DatabaseTable(where, **source) if source else where
+            release = _anonymize(table, job)
             made = time.perf_counter()
             release.save(target[0], **target[1])
             saved = time.perf_counter() - made

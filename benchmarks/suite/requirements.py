@@ -89,6 +89,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
             assert certificate is not None
             within = bar is None or round(found.loss, 4) <= bar
             row = {
+                "sensitive": case.table,
                 "requirement": case.requirement.describe(table.sensitive[0]),
                 "k": k,
                 "ARX": case.arx.get(k),

@@ -106,7 +106,8 @@ def _compared(
         yield {
             "table": table.name,
             "k": k,
-            "way": way if not requirements else f"{way}, {requirements[0].kind}",
+            "way": way.removesuffix(", diverse"),
+            "requirement": f"{requirements[0].kind} diversity" if requirements else "k alone",
             "records": small.records,
             "solved at once": min(most, small.records),
             "loss": round(found, 5),

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from allowed import allowing
+from partitions import meter_of, relaxed
 
 import shoal
-from shoal.progress import silent
-from shoal.solve.local_search.descent import SearchState, carve_groups
-from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.local_search.carve import Carve
+from shoal.solve.local_search.moves import shift_all
+from shoal.solve.local_search.state import SearchState, reach_of
 from shoal.solve.methods.cover import FEW_RECORDS
 from shoal.solve.problem import Problem
 
@@ -50,35 +52,35 @@ def test_cover_is_sparing_with_scarce_sensitive_values() -> None:
 def test_carving_tries_on_while_it_has_luck() -> None:
     """`PATIENCE` and `LUCK`."""
     found = refined(release(5000, method="mondrian"))
-    carve_groups(found, 0, silent)
+    carve = Carve(found.problem, np.random.default_rng(0), meter_of(found.problem, 1e15))
+    shift_all(found, reach_of(found))
+    carve.step(found)
+    shift_all(found, reach_of(found))
     assert found.cost / 5000 == pytest.approx(1.568422, **CLOSE)
 
 
 def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> None:
-    """`FUSSY`: with 0 or 0.3, the loss grows by 2.0 and 0.8 %; with 0.9 it is 0.6 % lower here."""
+    """`FUSSY`: with 0 or 0.3, the loss grows by 2.0 and 0.3 %; with 0.9 it is 0.6 % lower here."""
     found = refined(release(2000, method="mondrian"))
-    relaxation = Relaxation(found.problem, found.search.price)
-    for _ in range(6):
-        relaxation.advance(lambda: True)
-    rounded = SearchState.of(found.problem, relaxation.round())
-    assert rounded.cost / 2000 == pytest.approx(1.435186, **CLOSE)
+    rounded = SearchState.of(found.problem, relaxed(found, passes=6).round())
+    assert rounded.cost / 2000 == pytest.approx(1.417622, **CLOSE)
 
 
 def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
-    """`PASSES`, `PLAIN_ROUNDS`, `PLAIN_FINISHING`.
+    """`FEWEST` and `FINISHING`.
 
-    The loss is 2.0 % higher with two passes, 0.6 % with one round, 0.7 % if the solution is not finished, and 0.7 %
-    lower with four passes.
+    The loss is 4.3 % higher if nothing is relaxed, 0.4 % with one pass, 0.3 % if the solution is not finished, and
+    0.7 % lower with at least four passes.
     """
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.088583, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.086202, **CLOSE)
 
 
 def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_decide() -> None:
-    """`LOOSE`: where records are relaxed with the requirement instead, the loss is 0.5 % higher."""
+    """Where nothing is relaxed, the loss is 1.2 % higher; where the requirement is from the start, 0.3 % lower."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name not in ("age", "occupation")}
     chosen = shoal.anonymize(
@@ -90,7 +92,7 @@ def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_deci
         k=60,
         requirements=[shoal.LDiversity(5, kind="distinct")],
     )
-    assert chosen.loss("lm") == pytest.approx(0.149904, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.149810, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

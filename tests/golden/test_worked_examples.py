@@ -240,7 +240,7 @@ def sensitivity(table: pd.DataFrame) -> int:
     roles = {"quasi_identifiers": ["age", "zip"], "sensitive": SECRETS, "k": 3}
     proofs = shoal.audit(table, **roles, requirements=[shoal.PSensitive(1)]).proofs
     p = int(min(proof.reached for proof in proofs))
-    with pytest.raises(shoal.AuditFailed, match=f"miss {p + 1}-sensitivity"):
+    with pytest.raises(shoal.AuditFailed, match=rf"miss(es)? {p + 1}-sensitivity"):
         shoal.audit(table, **roles, requirements=[shoal.PSensitive(p + 1)])
     return p
 
@@ -269,7 +269,7 @@ def test_10_condition_2_can_promise_more_groups_than_there_are():
     assert most_groups(counts, p=2) == (2, 1)
     pairs = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
     for groups in [*pairs, [0, 0, 0, 1]]:
-        with pytest.raises(shoal.AuditFailed, match="miss 2-sensitivity"):
+        with pytest.raises(shoal.AuditFailed, match=r"miss(es)? 2-sensitivity"):
             audit_figure(groups)
     assert audit_figure([0, 0, 0, 0]).groups == 1
 
@@ -296,6 +296,6 @@ def test_12_the_largest_l_that_adult_allows(column, most_diverse):
     roles = {"quasi_identifiers": ["age"], "sensitive": [column], "others": "drop", "k": 2}
     with pytest.raises(shoal.Infeasible) as refused:
         shoal.anonymize(complete, **roles, requirements=[shoal.LDiversity(4)])
-    [said] = re.findall(r"allows ℓ0 = ([\d.]+); choose l of at most", str(refused.value))
+    [said] = re.findall(r"choose l of at most (\d+\.\d+)", str(refused.value))
     digits = len(str(most_diverse).partition(".")[2])
     assert round(float(said), digits) == most_diverse

@@ -18,6 +18,8 @@ import shoal
 from shoal.audits.requirements.base import Requirement
 from shoal.solve.methods import METHODS
 
+pytestmark = pytest.mark.usefixtures("briefly")
+
 GROUPING = [name for name, method in METHODS.items() if method.homogeneous]
 HONEST = [name for name in GROUPING if METHODS[name]().honours_requirements()]
 
@@ -58,7 +60,7 @@ def released(case: tuple[Any, ...], **more: Any) -> shoal.Release[pa.Table]:
 
 
 def as_read(release: shoal.Release[pa.Table], sample: Sample) -> list[list[int]]:
-    """The records that read the same, of a release in the order of its table."""
+    """The records that look the same, of a release in the order of its table."""
     rows = zip(*(release.data[name].to_pylist() for name in sample.models), strict=True)
     found: dict[Any, list[int]] = {}
     for i, row in enumerate(rows):

@@ -27,6 +27,8 @@ from tables import Sample
 import shoal
 from shoal.solve.methods import METHODS as METHOD_KINDS
 
+pytestmark = pytest.mark.usefixtures("briefly")
+
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.list_methods()},
     "mondrian, relaxed": shoal.Mondrian(strict=False),
@@ -93,7 +95,7 @@ def multiset(records: list[dict[str, Any]], columns: list[str]) -> Counter[tuple
 
 
 def is_homogeneous(method: Any) -> bool:
-    """Whether a method promises groups of records that read the same."""
+    """Whether a method promises groups of records that look the same."""
     return method != "non_homogeneous"
 
 

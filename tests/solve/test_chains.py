@@ -30,7 +30,8 @@ from tables import Sample
 
 from shoal.encoding.forms import TreeForm
 from shoal.kernels.refining import chains, reach
-from shoal.solve.local_search.descent import reach_of, shift_all
+from shoal.solve.local_search.moves import shift_all
+from shoal.solve.local_search.state import reach_of
 
 is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))
 holds = callable_here(reach.holds)

@@ -45,11 +45,13 @@ from shoal.solve.counted.remote import in_threads, solve_packed
 from shoal.solve.counted.rounds import FinishedGroups, solve_part
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.measures import MEASURES, compute_loss
 from shoal.solve.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
 from shoal.solve.methods.borrowing_cover import Stock
 from shoal.solve.problem import Problem
+
+pytestmark = pytest.mark.usefixtures("briefly")
 
 TOWNS = shoal.Hierarchy.from_dict(
     {"*": {"north": ["a", "b", "c"], "south": {"inland": ["d"], "coast": ["e", "f"]}}}
@@ -405,7 +407,9 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
         ):
             found.append(refine_in_parts(problem, groups, 0, silent, Refine()))
     assert (found[0].groups == found[1].groups).all()
-    assert found[0].notes == ("refined in parts: the 900 dearest records",)
+    assert found[0].notes == (
+        "large table: only the 900 records with the highest loss were tried in other groups",
+    )
     assert not offending(problem.rules, SearchState.of(problem, found[0].groups).search.s).any()
     assert problem.cost(found[0].groups) < problem.cost(groups)
 

@@ -364,5 +364,5 @@ def test_counts_that_would_fill_the_memory_are_refused(method, monkeypatch) -> N
     frame = pa.table({"x": list(range(60)), "s": [str(i) for i in range(60)]})
     table = encode(open_frame(frame), {"x": shoal.Interval()}, ["s"])
     problem = Problem.of(table, "lm", 2, requirements=[LDiversity(2)])
-    with pytest.raises(shoal.InputError, match="GB; choose a method"):
+    with pytest.raises(shoal.InputError, match=r"GB of memory\. Choose a method"):
         method.partition(problem, 0, silent)

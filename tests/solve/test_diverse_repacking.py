@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import log
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,23 +11,15 @@ from compiled import callable_here
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
+from partitions import TOLERANCE, Start, assert_tidy, is_met, meter_of, relaxed, starts
 from reference import repacking as twin
 from reference.clustering import lacking
 
 from shoal.kernels.refining import diverse_repacking as kernels
 from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, CellPool
 from shoal.kernels.shared.rules import Rules
-from shoal.progress import silent
-from shoal.solve.local_search.descent import SearchState
-from shoal.solve.local_search.relax import Relaxation
-from shoal.solve.local_search.repack import (
-    LOOSE,
-    PoolOptions,
-    choose_quickly,
-    make_candidates,
-    repack_all,
-)
+from shoal.solve.local_search.repack import PoolOptions, make_candidates, repack_all
+from shoal.solve.local_search.state import SearchState
 
 price, can_comply = callable_here(kernels.price_diverse), callable_here(kernels.can_comply)
 improve, start_from = callable_here(kernels.improve_diverse), callable_here(kernels.start_from)
@@ -120,7 +111,7 @@ def test_a_choice_costs_what_the_twin_says(case) -> None:
             group = [at for at, place in enumerate(chosen) if place == rival]
             assert len(group) >= pool.k
             assert lack(group) == 0
-        found, least = improve(made, limits, q, bits(choice), float(cost), values[0] > 0)
+        found, least = improve(made, limits, q, bits(choice), float(cost))
         assert least == pytest.approx(
             twin.price_diverse(pool, {a for a in range(6) if int(found) >> a & 1}, lack)[0]
         )
@@ -147,8 +138,7 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
 ) -> None:
     problem, refined = start.problem, start.refined()
     assume(problem.tallied)
-    relaxation = Relaxation(problem, refined.search.price)
-    relaxation.advance(lambda: True)
+    relaxation = relaxed(refined, 1)
     v = make_candidates(refined, relaxation.cells())
     number, before = len(v.cost), v.cost[v.s.group].sum()
     kick = np.random.default_rng(seed).integers(0, 1 << 30, (number, kicks, 3))
@@ -160,7 +150,6 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
         1000,
         np.ones(number),
         kick,
-        seed % 2 == 0,
         np.zeros(1, np.int64),
         10**9,
     )
@@ -171,6 +160,7 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
         relaxation.cells(),
         PoolOptions(kicks=kicks),
         np.random.default_rng(seed),
+        meter_of(problem),
         lambda: True,
     )
     found = SearchState.of(problem, groups)
@@ -178,21 +168,3 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
     assert is_met(problem, groups)
     assert is_met(problem, v.s.group)
     assert found.cost <= refined.cost + TOLERANCE * max(1.0, refined.cost)
-
-
-@settings(max_examples=several(60))
-@given(
-    starts(measures=reference.MONOTONE, diverse=True),
-    st.integers(0, 5),
-    st.sampled_from([LOOSE, 1.0]),
-)
-def test_cells_chosen_quickly_comply_cost_no_more_and_are_repeatable(
-    start: Start, seed: int, loose: float
-) -> None:
-    """Also where all numbers of distinct values are taken to be loose."""
-    problem = start.problem
-    with patch("shoal.solve.local_search.repack.LOOSE", loose):
-        found, again = (choose_quickly(start.refined(), seed, silent)[0] for _ in range(2))
-    assert (found.groups == again.groups).all()
-    assert is_met(problem, found.groups)
-    assert found.cost <= start.refined().cost + TOLERANCE

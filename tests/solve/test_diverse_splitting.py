@@ -229,10 +229,10 @@ def test_mending_in_small_steps_gives_the_same_groups_and_can_be_cancelled(name,
     stages: list[str] = []
     in_steps = method.partition(problem, 0, lambda stage, *_: stages.append(stage))
     assert in_steps.groups.tolist() == whole
-    assert stages.count("mending groups") > 10
+    assert stages.count("repairing groups") > 10
 
     def cancel(stage: str, done: int, total: int) -> None:
-        if stage == "mending groups" and done:
+        if stage == "repairing groups" and done:
             raise Cancelled
 
     with pytest.raises(Cancelled):

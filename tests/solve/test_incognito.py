@@ -147,5 +147,5 @@ def test_a_share_that_leaves_no_record_in_a_full_cell_is_refused(share):
 def test_a_lattice_that_is_too_large_is_refused_with_its_size(monkeypatch):
     table = encode(open_frame(pa.table({"a": ["x", "y"], "b": ["x", "y"]})), ["a", "b"])
     monkeypatch.setattr(incognito, "MOST_NODES", 8)
-    with pytest.raises(InputError, match=r"has 9 nodes and method 'incognito' takes 8; .*'cover'"):
+    with pytest.raises(InputError, match=r"has 9 nodes, but method 'incognito' takes 8; .*'cover'"):
         Incognito().partition(Problem.of(table, "lm", 2), 0, silent)

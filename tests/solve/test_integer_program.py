@@ -24,7 +24,7 @@ from shoal.solve.methods import integer_program
 from shoal.solve.methods.base import state_of
 from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import Exact
-from shoal.solve.methods.integer_program import IntegerProgram, obstacle, polish
+from shoal.solve.methods.integer_program import IntegerProgram, obstacle
 from shoal.solve.problem import Problem
 
 
@@ -80,12 +80,14 @@ def test_the_program_finds_and_proves_the_optimum_of_dynamic_programming(case, m
 
 @given(reference.requirements.cases(max_records=10))
 @settings(max_examples=several(100))
-def test_polishing_never_costs_more_and_bounds_the_optimum(case):
+def test_one_program_of_one_node_never_costs_more_and_bounds_the_optimum(case):
     sample, k, requirements = case
     problem = reference.requirements.problem_of(sample, "lm", k, requirements)
     one = np.zeros(sample.records, dtype=np.int32)
-    groups, bound = polish(problem, one, silent)
-    assert problem.cost(groups) <= problem.cost(one) + 1e-9
-    assert (bound is None) == bool(obstacle(problem))
-    if bound is not None:
-        assert bound <= paid(problem, Exact().partition(problem, 0, silent).groups) + 1e-9
+    program = IntegerProgram.of(problem)
+    assert (program is None) == bool(obstacle(problem))
+    if program is not None:
+        found = program.improve(one, 1, 1, silent)
+        assert found.cost == pytest.approx(paid(problem, found.groups), abs=1e-9)
+        assert found.cost <= problem.cost(one) + 1e-9
+        assert found.bound <= paid(problem, Exact().partition(problem, 0, silent).groups) + 1e-9

@@ -9,6 +9,7 @@ import pytest
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from partitions import (
     TOLERANCE,
     Start,
@@ -21,12 +22,11 @@ from partitions import (
 )
 from reference import refinement as twin
 
-from shoal.kernels.refining import neighbourhoods as dissolving
 from shoal.kernels.refining import neighbourhoods as moves
 from shoal.kernels.refining import search
-from shoal.kernels.refining.search import FAR, reprice_all
+from shoal.kernels.refining.search import FAR
 
-finish, dissolve = callable_here(search.finish), callable_here(dissolving.dissolve)
+finish, dissolve = callable_here(search.finish), callable_here(moves.dissolve)
 
 
 @settings(max_examples=several(150))
@@ -60,7 +60,7 @@ def test_every_record_moves_to_where_it_adds_least_if_that_gains(start: Start) -
 
 @settings(max_examples=several(100))
 @given(starts(diverse=True))
-def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(start: Start) -> None:
+def test_records_of_a_group_that_dissolves_go_where_each_in_turn_adds_least(start: Start) -> None:
     refined, objective = start.refined(), start.objective
     x = refined.search
     added, scratch = np.empty(x.s.size.size), np.empty(x.s.size.size)
@@ -88,23 +88,22 @@ def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(sta
         assert change == pytest.approx(expected, abs=TOLERANCE)
         undo(x)
         assert lists(x) == before
-        x.joins[:] = -FAR  # all look as if they could gain
-        reprice_all(x)
-        gains = all_go and change < -TOLERANCE
-        assert dissolving.dissolve_groups(x, np.array([g])) == gains or abs(change) <= TOLERANCE
-        assert not gains or lists(x) == after
     assert_tidy(refined)
     assert is_met(start.problem, refined.groups)
 
 
 @settings(max_examples=several(60))
-@given(starts(diverse=True))
-def test_dissolving_takes_as_many_groups_away_as_it_reports(start: Start) -> None:
-    refined = start.refined()
-    moves.move_records(refined.search, refined.dearest())
-    before, groups = refined.cost, int(refined.groups.max()) + 1
-    dissolved = dissolving.dissolve_groups(refined.search, np.arange(refined.search.s.size.size))
-    assert int(refined.groups.max()) + 1 == groups - dissolved
-    assert refined.cost < before if dissolved else refined.cost == before
-    assert_tidy(refined)
-    assert is_met(start.problem, refined.groups)
+@given(starts(diverse=True), st.data())
+def test_the_nearest_groups_are_the_own_one_and_those_where_a_record_adds_least(
+    start: Start, data: st.DataObject
+) -> None:
+    x = start.refined().search
+    i = data.draw(st.integers(0, start.sample.records - 1))
+    number = data.draw(st.integers(1, 5))
+    groups = lists(x)
+    found = search.find_nearest(x, i, number).tolist()
+    able = twin.places(start.objective, groups, i, lambda group: True)
+    assert found[0] == x.s.group[i]
+    assert len(found) == min(number, len(able) + 1) == len(set(found))
+    near = [able[g] for g in found[1:]]
+    assert near == pytest.approx(sorted(able.values())[: len(near)], abs=TOLERANCE)

@@ -42,6 +42,8 @@ from shoal.solve.persons import PersonSearch, improve_by_persons, repair_by_pers
 
 Shell = Callable[..., tuple[int, str, str]]
 
+pytestmark = pytest.mark.usefixtures("briefly")
+
 HOW: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"], "k": 3}
 KINDS = ("frequency", "distinct", "entropy", "recursive", "p-sensitive", "closeness, equal")
 
@@ -208,9 +210,9 @@ def test_k_counts_persons_and_records_are_said_no_more(tmp_path: Path) -> None:
     assert release.risk.after.reidentification.prosecutor_highest == pytest.approx(1 / release.k)
     release.save_report(tmp_path / "report.html")
     said = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Persons were counted by" in said
+    assert "People, not records, were counted" in said
     assert "counted by persons" not in said  # no requirement beyond k
-    assert "not for persons" not in said
+    assert "not for people" not in said
     assert "records of at least" in release.verdict.sentence
 
 
@@ -253,7 +255,9 @@ def test_one_person_with_many_values_makes_no_group_diverse() -> None:
     release = shoal.anonymize(table, person="patient", keep_order=True, **how)
     assert release.audit.proofs[0].reached == 2
     table["ill"] = ["a", "b", "c", "a", "a", "a"]
-    with pytest.raises(Infeasible, match="only 2 different persons have as many different values"):
+    with pytest.raises(
+        Infeasible, match="only 2 different people can be matched with different values"
+    ):
         shoal.anonymize(
             table,
             person="patient",
@@ -321,8 +325,8 @@ def test_the_audit_finds_a_release_with_too_few_persons() -> None:
     tampered = AuditEvidence(crowd=PersonIds("patient", fewer))
     verdict = audit_release(frame, tampered, settings_)
     assert not verdict.is_proved
-    assert "fewer than k = 3 persons (the smallest has 1)" in verdict.failures[0]
-    with pytest.raises(AuditFailed, match="persons are known of 59"):
+    assert "fewer than k = 3 people (the smallest has 1)" in verdict.failures[0]
+    with pytest.raises(AuditFailed, match="people are known for 59"):
         audit_release(frame, AuditEvidence(crowd=PersonIds("patient", crowd.person[1:])), settings_)
 
 
@@ -377,7 +381,7 @@ def test_a_finished_file_says_that_persons_were_not_counted(
     audit = ["audit", "out.csv", "--settings", "out.toml"]
     code, told, error = shell(*audit)
     assert code == 0, error
-    assert "People could not be counted: 'patient' is not in this table" in told
+    assert "People could not be counted, because 'patient' is not in this table" in told
     facts = json.loads(shell(*audit, "--json")[1])
     assert facts["person"] == "patient"
     assert facts["by_person"] is None
@@ -389,14 +393,14 @@ def test_the_report_on_a_finished_file_says_so_too(tmp_path: Path) -> None:
     found.save_report(tmp_path / "report.html")
     said = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "People could not be counted" in said
-    assert "not for persons" in said
+    assert "not for people" in said
 
 
 def test_a_dry_run_says_whom_k_counts(tmp_path: Path, shell: Shell) -> None:
     visits().to_csv(tmp_path / "visits.csv", index=False)
     how = ["-q", "age", "-q", "sex", "-s", "ill", "--person", "patient", "-k", "3", "--dry-run"]
     _, told, error = shell("anonymize", tmp_path / "visits.csv", *how)
-    assert "k = 3 persons, told apart by patient" in told, error
+    assert "k = 3 people, identified by patient" in told, error
 
 
 # What is refused
@@ -407,16 +411,16 @@ def test_a_dry_run_says_whom_k_counts(tmp_path: Path, shell: Shell) -> None:
     [
         ({"person": "patents"}, "Column 'patents' is not in the table; did you mean 'patient'"),
         ({"person": 7}, "The 'person' parameter must be the name of a column"),
-        ({"person": "age"}, "tells persons apart and is quasi-identifier"),
-        ({"person": "ill"}, "tells persons apart and is sensitive"),
-        ({"person": "patient", "method": "non_homogeneous"}, "no persons can be counted"),
+        ({"person": "age"}, "identifies people, so it cannot also be quasi-identifier"),
+        ({"person": "ill"}, "identifies people, so it cannot also be sensitive"),
+        ({"person": "patient", "method": "non_homogeneous"}, "cannot be counted"),
         (
             {"person": "patient", "loosen": 0.2, "requirements": [shoal.LDiversity(1.5)]},
-            "loosening cannot be combined with this kind of diversity; set loosen to 0",
+            "loosening cannot be combined with this kind of diversity. Set loosen to 0",
         ),
         (
             {"person": "patient", "suppression_limit": 0.1, "requirements": [shoal.AlphaK(0.9)]},
-            "leaving records out cannot be combined with alpha; set suppression_limit to 0",
+            "leaving records out cannot be combined with alpha. Set suppression_limit to 0",
         ),
     ],
 )
@@ -435,7 +439,7 @@ def test_a_record_without_a_person_is_refused() -> None:
 
 def test_what_persons_cannot_keep_is_refused_with_the_nearest_that_they_can() -> None:
     table = visits(persons=5)
-    with pytest.raises(Infeasible, match="k = 6 needs at least 6 persons and the table has 5"):
+    with pytest.raises(Infeasible, match="k = 6 needs at least 6 people, but the table has 5"):
         shoal.anonymize(table, person="patient", **{**HOW, "k": 6})
-    with pytest.raises(Infeasible, match="all records as one group miss frequency 4-diversity"):
+    with pytest.raises(Infeasible, match="no release can meet frequency 4-diversity"):
         shoal.anonymize(table, person="patient", requirements=[shoal.LDiversity(4)], **HOW)

@@ -11,30 +11,27 @@ from compiled import needs_jit
 from examples import several
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from partitions import is_met
+from partitions import is_met, meter_of
 from tables import SHARE, Sample, paid, partition_of, samples
 
 import shoal
 from shoal.encoding.encode import encode
 from shoal.encoding.forms import Ints
 from shoal.encoding.frames import open_frame
+from shoal.kernels.refining.neighbourhoods import move_records
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.descent import (
-    Carver,
-    SearchState,
-    dissolve_all,
-    move_all,
-    reach_of,
-    split_all,
-    swap_all,
-)
+from shoal.solve.local_search.carve import Carve
+from shoal.solve.local_search.moves import split_all, swap_all
 from shoal.solve.local_search.schedule import refine
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.measures.catalogue import objectives
 from shoal.solve.methods import Agglomerative, Cover, Exact, Sequential
 from shoal.solve.methods.base import Partition
 from shoal.solve.problem import Problem
+
+pytestmark = pytest.mark.usefixtures("briefly")
 
 ROUNDING = 1e-9
 REQUIREMENTS: list[list[Any]] = [
@@ -56,6 +53,14 @@ def problem_of(sample: Sample, objective: str, k: int, requirements: list[Any]) 
     except shoal.Infeasible:
         reject()
     return Problem.of(table, objective, k, sample.weights, SHARE, requirements)
+
+
+def move_all(now: SearchState) -> int:
+    return int(move_records(now.search, now.dearest()))
+
+
+def carve_all(now: SearchState) -> None:
+    Carve(now.problem, np.random.default_rng(0), meter_of(now.problem)).step(now)
 
 
 def refined(problem: Problem, groups: Ints, steps: int = 3, seed: int = 0) -> Ints:
@@ -129,18 +134,21 @@ def test_the_same_seed_gives_the_same_groups(steps: int) -> None:
 
 
 @needs_jit
-def test_more_steps_and_seconds_gain_more() -> None:
-    problem = people(600)
+def test_more_steps_gain_more_and_seconds_gain_something() -> None:
+    problem = people(1500)
     start = Sequential().partition(problem, 0, silent).groups
-    quick, long = refined(problem, start, 0), refined(problem, start, 200)
-    timed = refine(problem, start, 0, silent, Refine(seconds=2.0)).groups
+    quick, long = refined(problem, start, 0), refined(problem, start, 100)
+    timed = refine(problem, start, 0, silent, Refine(seconds=1.0)).groups
     assert problem.cost(long) < problem.cost(quick) < problem.cost(start)
-    assert problem.cost(timed) <= problem.cost(quick)
+    assert problem.cost(timed) < problem.cost(start)
     assert is_met(problem, long)
     assert is_met(problem, timed)
 
 
-@pytest.mark.parametrize("stage", ["moves", "carving", "perturbing"])
+STAGES = "moves", "relaxing", "choosing cells", "carving", "regrouping"
+
+
+@pytest.mark.parametrize("stage", STAGES)
 def test_refinement_can_be_cancelled_in_every_stage(stage: str) -> None:
     def cancel(reported: str, done: int, total: int) -> None:
         if reported == f"refining: {stage}":
@@ -162,23 +170,15 @@ def letters(rows: list[str], k: int) -> Problem:
 def test_a_record_moves_to_the_group_that_it_equals() -> None:
     problem = letters(["aa", "aa", "bb", "bb", "aa"], 2)
     change = SearchState.of(problem, np.array([0, 0, 1, 1, 1], np.int32))
-    assert move_all(change, silent) == 1
+    assert move_all(change) == 1
     assert partition_of(change.groups.tolist()) == [[0, 1, 4], [2, 3]]
-
-
-def test_a_group_dissolves_where_its_records_fit_elsewhere() -> None:
-    problem = letters(["aa", "aa", "bb", "bb", "aa", "bb"], 2)
-    change = SearchState.of(problem, np.array([0, 0, 1, 1, 2, 2], np.int32))
-    move_all(change, silent)
-    assert dissolve_all(change) == 1
-    assert partition_of(change.groups.tolist()) == [[0, 1, 4], [2, 3, 5]]
 
 
 def test_a_group_is_carved_out_of_two_that_can_spare_its_records() -> None:
     problem = letters(["aa", "aa", "ab", "bb", "bb", "ab"], 2)
     change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
-    move_all(change, silent)
-    assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
+    move_all(change)
+    carve_all(change)
     assert partition_of(change.groups.tolist()) == [[0, 1], [2, 5], [3, 4]]
 
 
@@ -186,7 +186,7 @@ def test_a_cell_is_filled_up_to_k_by_records_that_lose_less_than_others_gain() -
     problem = letters(["aaba", "aaba", "aaba", "aabb", "ccdd", "ccde"], 2)
     change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     assert change.cost == 12
-    assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
+    carve_all(change)
     assert change.cost == 4
     assert [4, 5] in partition_of(change.groups.tolist())
 
@@ -219,7 +219,7 @@ def test_methods_beyond_local_recoding_and_optima_are_left_as_they_are() -> None
 def test_two_records_swap_where_neither_group_can_spare_one() -> None:
     problem = letters(["aa", "aa", "bb", "bb", "bb", "aa"], 3)
     change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
-    assert move_all(change, silent) == 0
+    assert move_all(change) == 0
     assert swap_all(change) == 1
     assert change.cost == 0
     assert change.groups.tolist() == [0, 0, 1, 1, 1, 0]

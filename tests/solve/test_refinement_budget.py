@@ -1,38 +1,48 @@
-"""Refinement goes on for as many seconds or steps as it is given."""
+"""Work is counted against an allowance, which the table and the user's budget determine."""
 
 from __future__ import annotations
 
 import pytest
 
 from shoal.progress import silent
-from shoal.solve.local_search.budget import Clock, Refine
+from shoal.solve.local_search.budget import LEAST, MOST, QUICK, SECOND, STEP, Meter, Refine
 
 
-def test_a_clock_of_steps_goes_on_for_its_share_of_them() -> None:
-    reports: list[tuple[str, int, int]] = []
-    clock = Clock(Refine(steps=4), lambda *report: reports.append(report))
-    going = []
-    for _ in range(5):
-        going.append((clock.goes_on("a", 0.5), clock.goes_on("b")))
-        clock.tick()
-    assert going == [(True, True), (True, True), (False, True), (False, True), (False, False)]
-    assert reports[:3] == [("refining: a", 0, 4), ("refining: b", 0, 4), ("refining: a", 1, 4)]
-
-
-def test_a_clock_without_a_budget_ends_at_once() -> None:
-    assert not Clock(Refine(), silent).goes_on("a")
-
-
-def test_a_clock_of_seconds_goes_on_until_its_share_has_passed(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("cells", "allowance"), [(1, LEAST), (10**6, 10**6 * QUICK), (10**9, MOST)]
+)
+def test_quick_refinement_may_do_more_work_on_larger_tables_within_limits(
+    cells: int, allowance: float
 ) -> None:
-    now, reports = [100.0], []
-    monkeypatch.setattr("shoal.solve.local_search.budget.time.perf_counter", lambda: now[0])
-    clock = Clock(Refine(seconds=2.5), lambda *report: reports.append(report))
-    for spent, half, whole in ((0.0, True, True), (1.3, False, True), (2.5, False, False)):
+    meter = Meter(Refine(), cells, silent)
+    assert meter.allowance == meter.left == allowance
+    assert not meter.is_patient
+
+
+def test_steps_come_on_top_of_quick_refinement() -> None:
+    cells = 1000
+    quick, longer = (Meter(budget, cells, silent) for budget in (Refine(), Refine(steps=8)))
+    assert longer.allowance == quick.allowance + 8 * STEP * cells
+    assert longer.is_patient
+
+
+def test_work_goes_on_until_the_allowance_is_used_up() -> None:
+    reports: list[tuple[str, int, int]] = []
+    meter = Meter(Refine(), 1, lambda *report: reports.append(report))
+    for work, goes_on in ((0, True), (LEAST / 2, True), (LEAST, False)):
+        meter.add(work)
+        assert meter.goes_on("moves") == goes_on
+    assert meter.left == -LEAST / 2
+    whole = int(10 * LEAST / SECOND)
+    assert reports == [("refining: moves", done, whole + 1) for done in (0, whole // 2, whole)]
+
+
+def test_a_budget_of_seconds_counts_time_instead_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("shoal.solve.local_search.budget.time.thread_time", lambda: now[0])
+    meter = Meter(Refine(seconds=2.5), 10**6, silent)
+    meter.add(100 * SECOND)
+    for spent, goes_on in ((0.0, True), (2.4, True), (2.5, False)):
         now[0] = 100.0 + spent
-        clock.tick()  # steps do not count
-        assert (clock.goes_on("a", 0.5), clock.goes_on("a")) == (half, whole)
-    now[0] = 200.0
-    assert not clock.goes_on("a")
-    assert reports[-1] == ("refining: a", 2, 3)
+        assert meter.goes_on("moves") == goes_on
+    assert meter.is_patient

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 import reference
 from examples import several
 from hypothesis import given, settings
@@ -14,17 +14,17 @@ from partitions import (
     TOLERANCE,
     Start,
     is_met,
+    meter_of,
+    relaxed,
     starts,
 )
 from reference import refinement as twin
-from reference.splitting import varied_sample
 
-import shoal
 from shoal.kernels.refining import repacking as rounding
-from shoal.progress import Progress, silent
-from shoal.solve.local_search.descent import SearchState
-from shoal.solve.local_search.relax import Relaxation
-from shoal.solve.local_search.repack import can_repack, choose_quickly
+from shoal.solve.local_search import relax
+from shoal.solve.local_search.relax import Relax
+from shoal.solve.local_search.schedule import neighbourhoods_of
+from shoal.solve.local_search.state import SearchState
 
 
 @st.composite
@@ -78,10 +78,7 @@ def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxe
     start: Start, passes: int
 ) -> None:
     problem, refined = start.problem, start.refined()
-    assert Relaxation.suits(problem)
-    relaxation = Relaxation(problem, refined.search.price)
-    for _ in range(passes):
-        assert relaxation.advance(lambda: True)
+    relaxation = relaxed(refined, passes)
     groups = relaxation.round()
     assert sorted(set(groups.tolist())) == list(range(groups.max() + 1))
     assert is_met(problem, groups)
@@ -89,55 +86,12 @@ def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxe
     assert relaxation.total <= min(cost, refined.cost) + TOLERANCE * max(1.0, cost)
 
 
-@settings(max_examples=several(100))
-@given(starts(measures=reference.MONOTONE), st.integers(0, 9))
-def test_cells_chosen_quickly_meet_k_cost_no_more_and_are_the_same_for_the_same_seed(
-    start: Start, seed: int
-) -> None:
-    problem = start.problem
-    assert can_repack(problem)
-    before = start.refined()
-    found, _ = choose_quickly(before, seed, silent)
-    assert is_met(problem, found.groups)
-    assert found.cost <= before.cost + TOLERANCE * max(1.0, before.cost)
-    again, _ = choose_quickly(start.refined(), seed, silent)
-    assert found.groups.tolist() == again.groups.tolist()
-
-
-def test_over_intervals_the_problem_is_relaxed_only_where_walks_are_short(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data = shoal.samples.adult()[:1100]
-    models = {"age": shoal.Interval(), "sex": None, "race": None}
-
-    def run() -> shoal.Release:
-        return shoal.anonymize(data, quasi_identifiers=models, others="drop", k=5)
-
-    assert run().duals is not None
-    monkeypatch.setattr("shoal.solve.local_search.repack.RANGED_LOOKS", 0)
-    assert run().duals is None
-
-
-def test_choosing_cells_can_be_cancelled_in_every_stage() -> None:
-    data = shoal.samples.adult()[:1100]
-    columns = ["sex", "race", "workclass"]
-    stages: list[str] = []
-
-    def run(progress: Progress) -> None:
-        shoal.anonymize(data, quasi_identifiers=columns, others="drop", k=5, progress=progress)
-
-    run(lambda stage, done, total: stages.append(stage))
-    for wanted in ("refining: relaxing", "refining: choosing cells"):
-        assert wanted in stages
-
-        def stop(stage: str, done: int, total: int, wanted: str = wanted) -> None:
-            if stage == wanted:
-                raise shoal.Cancelled
-
-        with pytest.raises(shoal.Cancelled):
-            run(stop)
-
-
-@pytest.mark.parametrize("measure", ["pmi", "wmi", "entropy"])
-def test_where_costs_depend_on_the_record_nothing_is_relaxed(measure: str) -> None:
-    assert not Relaxation.suits(varied_sample(1).problem(measure))
+@settings(max_examples=several(40))
+@given(starts(measures=reference.MONOTONE, diverse=True))
+def test_the_problem_is_relaxed_only_where_a_walk_over_all_cells_is_short(start: Start) -> None:
+    now, problem = start.refined(), start.problem
+    kinds = neighbourhoods_of(problem, 0, meter_of(problem))
+    [own] = [kind for kind in kinds if isinstance(kind, Relax)]
+    assert relaxed(now).is_possible
+    with patch.object(relax, "WALK", 0.0):
+        assert own.step(now) is now

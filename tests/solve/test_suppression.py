@@ -31,6 +31,8 @@ from shoal.solve.methods.base import state_of
 from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.problem import Problem
 
+pytestmark = pytest.mark.usefixtures("briefly")
+
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})
 
 
@@ -106,6 +108,12 @@ def test_a_group_of_exactly_k_need_not_keep_its_outlier():
     )
     assert release.suppressed == 1
     assert release.loss("ncp") == 1.0
+
+
+def test_two_equal_records_unlike_all_others_are_left_out_together():
+    table = pd.DataFrame({"town": ["Aa"] * 60 + ["Bo"] * 60 + ["Xu"] * 2})
+    release = shoal.anonymize(table, quasi_identifiers=["town"], k=3, suppression_limit=0.1)
+    assert sorted(release.data["town"]) == ["Aa"] * 60 + ["Bo"] * 60
 
 
 def test_nothing_is_known_of_a_record_left_out_but_that_it_was():

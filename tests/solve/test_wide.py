@@ -12,8 +12,8 @@ import shoal
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.progress import silent
-from shoal.solve.local_search import descent as carve
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search import carve
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods import borrowing_cover as proposals
 from shoal.solve.methods import borrowing_cover as wide
 from shoal.solve.methods import lattice

@@ -24,9 +24,9 @@ from shoal.kernels.shared.state import fill, make_state
 from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.progress import Progress
 from shoal.risk.persons import People
-from shoal.solve.local_search.budget import Clock, Refine
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.budget import Meter, Refine
 from shoal.solve.local_search.schedule import refine
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
 from shoal.solve.methods.exact import MOST_RECORDS, best_partition, refuse
 from shoal.solve.problem import Problem
@@ -125,8 +125,8 @@ def raise_k(job: PersonTask, units: Units) -> Partition:
     while not job.complies(units.spread(found)):
         if k >= high:
             raise Infeasible(
-                f"Method '{job.method.name}' finds no groups that keep the requirements by persons; "
-                "choose a method of local recoding, like 'cover'."
+                f"Method '{job.method.name}' finds no groups that meet the requirements with people "
+                "counted. Choose a method of local recoding, such as 'cover'."
             )
         low, k = k, min(high, max(k + 1, int(k * step)))
         step = min(FASTEST, step * step)
@@ -142,12 +142,12 @@ def raise_k(job: PersonTask, units: Units) -> Partition:
             k, found = middle, tried
         else:
             low = middle
-    note = f"groups of {k:,} records, so that each has records of {job.problem.k:,} persons"
+    note = f"groups of {k:,} records, so that each has records of {job.problem.k:,} people"
     return units.spread(replace(found, notes=(*found.notes, note)))
 
 
 def _asked(job: PersonTask, units: Units, k: int) -> Partition:
-    job.progress("counting persons", 0, 1)
+    job.progress("counting people", 0, 1)
     return job.method.partition(units.with_k(k), job.seed, job.progress)
 
 
@@ -175,7 +175,7 @@ def exact_partition(
     """Find a partition of least cost whose groups comply by their persons."""
     records = problem.table.records
     if records > MOST_RECORDS:
-        refuse(records, "if persons are counted")
+        refuse(records, "if people are counted")
     progress("weighing groups", 0, 1)
     rules = problem.rules._replace(k=1, start=problem.rules.start[:1])
     none = np.zeros((records, 0), dtype=np.int32)
@@ -190,7 +190,7 @@ def exact_partition(
 MOST_MOVES, MOST_SWAPS, MOST_HANDED, CHUNK = 2_500_000_000, 500_000_000, 2_500_000_000, 100_000_000
 TRIAL = 25  # the work of trying one swap, in the same unit
 NEAR = 2  # nearest groups whose members a record tries to swap with
-PASSES = 2  # of local search where no time is given
+SLOPE = 1e-4  # share of the cost; a pass that gains less is the last
 
 
 @dataclass(frozen=True)
@@ -236,41 +236,38 @@ def repair_by_persons(found: PersonSearch, progress: Progress) -> None:
         may_hand_out = bool(work[-1] <= MOST_HANDED)
         parts = np.split(missing, np.flatnonzero(np.diff(work // CHUNK)) + 1)
         for done, part in enumerate(parts):
-            progress("counting persons", done, len(parts))
+            progress("counting people", done, len(parts))
             mend_persons(search, found.crowd, part, may_hand_out)
     reprice_all(search)
 
 
 def improve_by_persons(found: PersonSearch, budget: Refine, progress: Progress) -> None:
-    """Move, split and swap while that gains: a few passes, then for as long as there is time."""
-    clock = Clock(budget, progress)
-    passes = 0
-    while _one_pass(found, progress):
-        passes += 1
-        if passes >= PASSES:
-            if not clock.goes_on("counting persons"):
-                return
-            clock.tick()
+    """Move, split and swap in turn while that gains and the budget lasts."""
+    cells = found.problem.table.records * len(found.problem.columns)
+    meter, before = Meter(budget, cells, progress), np.inf
+    least = 0.0 if meter.is_patient else SLOPE
+    while found.cost < (1 - least) * before and meter.goes_on("counting people"):
+        before = found.cost
+        meter.add(_one_pass(found, progress))
 
 
-def _one_pass(found: PersonSearch, progress: Progress) -> int:
-    """Try every neighbourhood once; returns the number of changes."""
+def _one_pass(found: PersonSearch, progress: Progress) -> float:
+    """Try every neighbourhood once; returns the work that was done."""
     search, crowd = found.search, found.crowd
-    changes = 0
     work = found.work + found.own_work
     records = found.dearest()[: max(1, MOST_MOVES // work)]
     chunk = max(1, CHUNK // work)
     for start in range(0, len(records), chunk):
         progress("refining: moves", start, len(records))
-        changes += int(move_among_persons(search, crowd, records[start : start + chunk]))
+        move_among_persons(search, crowd, records[start : start + chunk])
     groups = np.arange(len(search.s.size))
     while groups.size:
         groups = split_persons(search, crowd, groups)
-        changes += groups.size // 2
     progress("refining: swaps", 0, 1)
     sizes = search.s.size[search.s.size > 0].astype(float)
     most = max(1, int(MOST_SWAPS // (work + TRIAL * NEAR * (sizes**2).mean())))
-    return changes + int(swap_among_persons(search, crowd, found.dearest()[:most], NEAR))
+    swap_among_persons(search, crowd, found.dearest()[:most], NEAR)
+    return float(work * len(records) + MOST_SWAPS * min(1.0, most / len(search.codes)))
 
 
 def group_persons(
@@ -303,7 +300,7 @@ def group_persons(
         found = refine(units.problem, partition.groups, seed, progress, budget)
         partition = replace(partition, groups=found.groups, notes=(*partition.notes, *found.notes))
     partition = units.spread(partition)
-    progress("counting persons", 0, 1)
+    progress("counting people", 0, 1)
     search = search_of(problem, people, partition.groups)
     repair_by_persons(search, progress)
     if budget is not None and chosen.may_be_refined():

@@ -170,7 +170,7 @@ class Problem:
         return closures, counts
 
     def close(self, groups: Ints, closing: ClosingRules | None = None) -> Closed:
-        """Close every group; groups that read the same become one.
+        """Close every group; groups with equal closures become one.
 
         Unless `closing` says otherwise, a closure is the tightest that covers the group's members or, where costs may
         fall as closures grow, the node of a tree above it that costs least.

@@ -173,8 +173,9 @@ def project(duals, weights, size, k, limit, out):
 def project_cells(duals, weights, k, bounds, limits, members, taken, order):
     """Do one round of Dykstra's projections of `duals` onto the constraints of the listed cells.
 
-    `taken` is what each cell subtracted from its members at its last visit (Dykstra's corrections). Returns the
-    largest change of any dual.
+    `taken` is what each cell subtracted from its members at its last visit (Dykstra's corrections). Members are left
+    in descending order, which saves most of the time to sort them at the next visit. Returns the largest change of any
+    dual.
     """
     largest = 0
     for cell in range(limits.size):
@@ -206,13 +207,14 @@ def project_cells(duals, weights, k, bounds, limits, members, taken, order):
         sort_down(values, items, heavy, size, less, places, spare)
         if sum_of_largest(values, heavy, size, k) <= k * limits[cell]:
             for at in range(size):
-                duals[members[low + items[at]]] = values[at]
-                taken[low + items[at]] = 0.0
-            continue
-        project(values, heavy, size, k, k * limits[cell], out)
+                out[at] = values[at]
+        else:
+            project(values, heavy, size, k, k * limits[cell], out)
         for at in range(size):
-            i = low + items[at]
-            change = max(change, abs(duals[members[i]] - out[at]))
-            duals[members[i]] = out[at]
-            taken[i] = values[at] - out[at]
+            spare[at] = members[low + items[at]]
+        for at in range(size):
+            i = spare[at]
+            change = max(change, abs(duals[i] - out[at]))
+            members[low + at], duals[i] = i, out[at]
+            taken[low + at] = values[at] - out[at]
     return change

@@ -4,7 +4,7 @@ A part is a function that only kernels call. Numba would compile a part on its o
 way to the kernel; here it becomes machine code only in the kernels that it is linked into. Kernels and parts also skip
 the passes for features that they do not use (closures, literal arguments, parallel loops). Unrolled loops take 8 %
 longer to compile and gain time only in kernels that go through all groups or records for each record; only these have
-them. `docs/kernels.md` says what all this saves.
+them. `docs/explanation/kernels.md` says what all this saves.
 
 The pipeline uses Numba's private classes. With a Numba where it does not work, kernels are compiled by Numba's own
 pipeline: a first run takes longer, and everything else is the same.

@@ -80,10 +80,10 @@ def make_limits(candidates, q, pool, choice, scratch, work):
 
 
 @inner
-def improve_diverse(pool, limits, q, choice, cost, exchanges):
+def improve_diverse(pool, limits, q, choice, cost):
     """Add, remove or exchange rivals that are able to comply while that lowers the cost: (choice, cost).
 
-    Rivals are exchanged only if `exchanges` says so and they share records.
+    Rivals are exchanged only if they share records.
     """
     number, gains, able = pool.rivals.size, True, limits.able[0]
     start_from(pool, limits, choice)
@@ -97,7 +97,7 @@ def improve_diverse(pool, limits, q, choice, cost, exchanges):
             if found < cost - GAIN:
                 choice, cost, gains = other, found, True
                 start_from(pool, limits, choice)
-        if gains or not exchanges:
+        if gains:
             continue
         for a in range(number):
             for b in range(number):
@@ -143,7 +143,7 @@ def relink(s, i, cell):
 
 
 @kernel
-def repack_diverse(candidates, q, around, numbers, most, chance, kicks, exchanges, work, until):
+def repack_diverse(candidates, q, around, numbers, most, chance, kicks, work, until):
     """Choose cells anew around some candidates, as `repack` does, under the limits of q; return the gain.
 
     `work` counts what is looked at; there are no more pools once it is at least `until`.
@@ -158,13 +158,13 @@ def repack_diverse(candidates, q, around, numbers, most, chance, kicks, exchange
             continue
         pool, choice, cost = make_cell_pool(candidates, q.k, cells, chance, scratch)
         limits = make_limits(candidates, q, pool, choice, scratch, work)
-        best, least = improve_diverse(pool, limits, q, choice, cost, exchanges)
+        best, least = improve_diverse(pool, limits, q, choice, cost)
         for kick in kicks[turn]:
             other = best
             for random in kick:
                 rival = random % pool.rivals.size
                 other = flip(other, rival) if has(limits.able[0], rival) else other
-            other, found = improve_diverse(pool, limits, q, other, np.inf, exchanges)
+            other, found = improve_diverse(pool, limits, q, other, np.inf)
             if found < least - GAIN:
                 best, least = other, found
         if least < cost - GAIN:

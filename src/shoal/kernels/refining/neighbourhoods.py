@@ -243,24 +243,3 @@ def dissolve(x, g, added, scratch):
             return False
         transfer(x, i, best)
     return True
-
-
-@kernel
-def dissolve_groups(x, groups):
-    """Dissolve each of `groups` if that gains; return how many were dissolved.
-
-    A group is tried only if, by what its records would have added elsewhere when last tried (`x.rest`), it may
-    gain.
-    """
-    room = x.s.size.size
-    added, scratch = np.empty(room), np.empty(room)
-    dissolved = 0
-    for g in groups:
-        if x.s.size[g] == 0 or x.rest[g] <= GAIN:
-            continue
-        if dissolve(x, g, added, scratch):
-            dissolved += keep_if_better(x) > 0.0
-        else:
-            finish(x)
-            undo(x)
-    return dissolved

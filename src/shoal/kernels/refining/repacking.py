@@ -146,11 +146,15 @@ def draw_for_rival(pool, k, rival):
 
 
 @inner
-def improve(pool, k, choice, cost):
-    """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost)."""
+def improve(pool, k, choice, cost, work):
+    """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost).
+
+    `work` counts the records that are looked at.
+    """
     number, gains = pool.rivals.size, True
     while gains:
         gains = False
+        work[0] += number * pool.records.size
         for a in range(number):
             other = flip(choice, a)
             found = price(pool, k, other, cost - GAIN)
@@ -161,6 +165,7 @@ def improve(pool, k, choice, cost):
         for a in range(number):
             for b in range(number):
                 if has(choice, a) and not has(choice, b):
+                    work[0] += pool.records.size
                     other = flip(flip(choice, a), b)
                     found = price(pool, k, other, cost - GAIN)
                     if found < cost - GAIN:
@@ -306,12 +311,12 @@ def make_repacking_scratch(cells):
 
 
 @kernel
-def repack(candidates, k, around, numbers, most, chance, kicks):
+def repack(candidates, k, around, numbers, most, chance, kicks, work):
     """Choose cells anew around some candidates, and move records accordingly if that gains; return the gain.
 
     The pool of candidate around[t] has up to numbers[t] cells and `most` records. When the best choice near the
     present one is found, the search starts again from that with a few random rivals flipped (a kick), once for each
-    row of kicks[t], which holds random numbers.
+    row of kicks[t], which holds random numbers. `work` counts the records that are looked at.
     """
     scratch = make_repacking_scratch(candidates.cost.size)
     gained = 0.0
@@ -320,12 +325,12 @@ def repack(candidates, k, around, numbers, most, chance, kicks):
         if cells.size < 2:
             continue
         pool, choice, cost = make_cell_pool(candidates, k, cells, chance, scratch)
-        best, least = improve(pool, k, choice, cost)
+        best, least = improve(pool, k, choice, cost, work)
         for kick in kicks[turn]:
             other = best
             for random in kick:
                 other = flip(other, random % pool.rivals.size)
-            other, found = improve(pool, k, other, np.inf)
+            other, found = improve(pool, k, other, np.inf, work)
             if found < least - GAIN:
                 best, least = other, found
         if least < cost - GAIN:

@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import inner, kernel
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.forms import Compiled, closure_cost
 from shoal.kernels.shared.groups import Pairs, totals_with_record
 from shoal.kernels.shared.rules import Rules, tally_is_diverse
@@ -261,3 +262,21 @@ def may_exchange(x, g, gone, come):
 def can_spare(x, i):
     """Return whether the group of record i meets the requirement without it."""
     return x.s.size[x.s.group[i]] > x.q.k and stays_diverse_without(x.q, x.s, i)
+
+
+@kernel
+def find_nearest(x, i, number):
+    """Return up to `number` groups to which record i adds least cost, its own group first."""
+    s, room = x.s, x.s.size.size
+    added, scratch = np.empty(room), np.empty(room)
+    cost_everywhere(x, i, added, scratch)
+    for g in range(room):
+        added[g] = added[g] - s.cost[g] if s.size[g] > 0 else np.inf
+    added[s.group[i]] = -np.inf
+    found = np.empty(number, np.int64)
+    for at in range(number):
+        found[at] = least_at(added, 0, room)
+        if added[found[at]] == np.inf:
+            return found[:at]
+        added[found[at]] = np.inf
+    return found

@@ -29,6 +29,10 @@ def sort_stably(values, order, spare):
     while width < n:
         for low in range(0, n, 2 * width):
             middle, high = min(low + width, n), min(low + 2 * width, n)
+            if middle == high or values[order[middle - 1]] <= values[order[middle]]:
+                for at in range(low, high):
+                    spare[at] = order[at]
+                continue
             a, b = low, middle
             for at in range(low, high):
                 if a < middle and (b >= high or values[order[a]] <= values[order[b]]):

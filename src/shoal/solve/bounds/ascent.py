@@ -21,27 +21,27 @@ import numpy as np
 
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.kernels.bounding.ascent import project_cells, repair
-from shoal.kernels.bounding.cell_walk import make_walk
+from shoal.kernels.bounding.cell_walk import Walk, make_walk
 from shoal.solve.bounds.point_bounds import PointTrees
 
 # Looks are points that a walk looks at; some 2 seconds for 200 million. Slack is how much of what the cells allow may
 # be given away to spare parts of a walk, as a share of the mean of y.
 STEP = 0.6  # step of the method of multipliers, by which y is raised everywhere, as a share of its mean
-SWEEPS = (
-    30  # rounds of projections in a move: more come closer to the listed cells, and take longer
-)
-FIRST_SWEEPS = 12  # of these, after which cells are dropped that take nothing
-MOVES = 2  # moves between two walks; a walk takes some four times as long as a move
-KEPT = 4  # times k: records that a listed cell keeps at most, those of the largest y
+SWEEPS = 8  # rounds of projections in a move: more come closer to the listed cells, and take longer
+MOVES = 4  # moves between two walks; a walk takes some four times as long as a move
+KEPT = 3  # times k: records that a listed cell keeps at most, those of the largest y
 CHUNK = 30_000_000  # looks between two looks at the clock
-# Looks of all quick walks together, and how many more for each point: a large table takes longer to anonymize, too.
-QUICK_LOOKS, LOOKS_BY_POINT = 700_000_000, 6_000
-SLACKS = (1.0, 0.2, 0.06, 0.02, 0.0)  # of quick walks, one after the other
-# A walk takes about so many times the looks of the one before, which had the next larger slack; one without slack that
-# follows the first at once takes at most about so many times those of the first.
-GROWTH, MUCH_GROWTH = 2.5, 10
+# The first walk has a slack of FIRST_SLACK, and a quarter of the looks that there are. From there on, half the slack
+# means SLOWER times twice the looks at most, on tables of 8 to 23 columns; most of 8 columns need twice as many without
+# slack, those of 17 twenty times as many. So the second walk has no slack for a share FREE of what is left, and then as
+# much as it can end with.
+FIRST_SLACK, FIRST_SHARE, FREE, SLOWER = 0.2, 0.25, 0.6, 1.7
+MOVED_BY_LOOK = 0.3  # members of listed cells that a move looks at in the time of a look
 LEAST_SLACK = 0.02  # from here on down slack is given up instead of halved
-MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound memory
+MOST_CELLS, MOST_MEMBERS = (
+    500_000,
+    10_000_000,
+)  # listed in one walk, and members kept after it, to bound memory
 
 
 class Ascent:
@@ -58,7 +58,9 @@ class Ascent:
         self.k, self.trees, self._step = cells.problem.k, cells.trees(), step
         self.valid = np.zeros_like(above)
         self.slack = 0.0  # in costs, not as a share
-        self.looks = 0  # points that the last walk looked at
+        self.looks = 0  # points that the latest walk looked at
+        self.looked = 0  # points that all walks have looked at
+        self.swept = 0  # points of listed cells that all moves have looked at
         self._y = above.copy()
         self._mean = float(np.average(self._y, weights=self.trees.weights))
         self._moved = False
@@ -89,29 +91,39 @@ class Ascent:
         """
         return self._bounds, self._members, self._taken / (self._step * self._mean)
 
+    @property
+    def spent(self) -> float:
+        """Looks of all walks, and what moves in between took."""
+        return self.looked + self.swept / MOVED_BY_LOOK
+
     def begin(self, most: float = inf) -> None:
-        """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells.
+        """Find valid numbers in about `most` looks, with some slack, and so a looser bound, if there are many cells."""
+        if not self._begin_loosely(most):
+            return
+        left = most - self.spent
+        later = self.slack * SLOWER * self.looks / ((1 - FREE) * left) if left > 0 else inf
+        if later >= self.slack:
+            return
 
-        `most` is how many points may be looked at, if these are fewer than usual.
-        """
-        left = min(most, QUICK_LOOKS + LOOKS_BY_POINT * self._y.size)
-        self._try(SLACKS[0], inf, 2 * left)
-        left -= self.looks
-        if MUCH_GROWTH * self.looks <= left:
-            if self._try(0.0, left):
-                return
-            left /= 2
-        for slack in SLACKS[1:]:
-            if GROWTH * self.looks > left or not self._try(slack, left):
-                return
-            left -= self.looks
+        def slack(looks: int) -> float:
+            self.slack = 0.0 if looks < FREE * left else later
+            return self.slack if looks < left else inf
 
-    def _try(self, slack: float, most: float, patience: float = inf) -> bool:
-        """Walk with a slack of `slack` times the mean of y; return whether it ended within `most` points looked at."""
-        before, self.slack = self.slack, slack * self._mean
-        done = self._walk(lambda looks: looks < most, patience)
-        self.slack = self.slack if done else before
-        return done
+        self._walk(slack=slack)
+
+    def begin_exactly(self, most: float) -> bool:
+        """Find valid numbers without slack; returns whether a walk that looks at `most` points at most is enough."""
+        until = self.looked + most
+        self.slack = 0.0
+        return self._walk(lambda: self.looked < until)
+
+    def _begin_loosely(self, most: float) -> bool:
+        """Walk with much slack; returns whether that took at most `most` looks."""
+        self.slack, until = FIRST_SLACK * self._mean, self.looked + most
+        return self._walk(
+            lambda: self.looked < until,
+            lambda looks: self.slack if looks < FIRST_SHARE * most else inf,
+        )
 
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Move y, then make a copy valid and keep it if it is the best so far.
@@ -120,7 +132,8 @@ class Ascent:
         """
         for _ in range(self.moves):
             self._move()
-        if not self._walk(lambda looks: go_on()):
+        self._drop()
+        if not self._walk(go_on):
             return False
         self.slack = self.slack / 2 if self.slack > LEAST_SLACK * self._mean else 0.0
         return True
@@ -129,37 +142,40 @@ class Ascent:
         """Move y so many times without a walk: what the last one listed becomes part of the solution or is dropped."""
         for _ in range(moves):
             self._move()
+        self._drop()
 
-    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+    def _walk(
+        self,
+        go_on: Callable[[], bool] = lambda: True,
+        slack: Callable[[int], float] | None = None,
+    ) -> bool:
         """Lower a copy of y in a walk over all cells until it is valid; return whether the walk was finished.
 
-        `go_on` is asked now and then, with the number of points looked at. After `patience` points the slack is
-        infinite: the walk no longer goes below the cells that it meets.
+        `go_on` is asked now and then, and `slack`, what there is of it after so many looks. With infinite slack the
+        walk no longer goes below the cells that it meets.
         """
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
-        lowered, k, slack = np.maximum(self._y, 0.0), self.k, self.slack
+        lowered, k = np.maximum(self._y, 0.0), self.k
         walk, done, listed = make_walk(self.trees, k), False, 0
         while not done:
-            looks = int(walk.top[1])
-            if not go_on(looks):
+            if not go_on():
                 return False
-            if looks >= patience:
-                slack = inf
+            before = int(walk.top[1])
             done, listed = repair(
                 self.trees,
                 walk,
                 k,
                 lowered,
-                slack,
+                slack(before) if slack else self.slack,
                 KEPT * k,
-                looks + CHUNK,
+                before + CHUNK,
                 listed,
                 bounds,
                 costs,
                 members,
             )
-        self.looks = int(walk.top[1])
+            self._count(walk, before)
         self._keep(lowered)
         if not self._moved:
             self._forget()  # what a looser walk listed
@@ -170,23 +186,26 @@ class Ascent:
         self._taken = np.concatenate([self._taken, np.zeros(size)])
         return True
 
+    def _count(self, walk: Walk, before: int) -> None:
+        """Count what a walk has looked at since there were so many looks."""
+        self.looks = int(walk.top[1])
+        self.looked += self.looks - before
+
     def _keep(self, lowered: Floats) -> None:
         """Keep valid numbers if they are the best so far."""
         if lowered @ self.trees.weights > self.total:
             self.valid = lowered
 
     def _move(self) -> None:
-        """Project y onto the listed cells, drop those that take nothing, and step where the cover is not 1."""
+        """Project y onto the listed cells, and step where the cover is not 1."""
         self._moved = True
-        self._sweep(FIRST_SWEEPS)
-        self._drop()  # most of those that a walk has just listed
-        self._sweep(SWEEPS - FIRST_SWEEPS)
-        self._drop()
+        self._sweep(SWEEPS)
         covered = np.bincount(self._members, self._taken, minlength=self._y.size)
-        self._y += self._step * self._mean - covered
+        self._y = self._y + self._step * self._mean - covered
 
     def _sweep(self, times: int) -> None:
         """Do so many rounds of projections onto the listed cells."""
+        self.swept += times * self._members.size
         cells = np.arange(self._costs.size)
         for sweep in range(times):
             project_cells(
@@ -201,7 +220,7 @@ class Ascent:
             )
 
     def _drop(self) -> None:
-        """Drop listed cells that take nothing."""
+        """Drop listed cells that take nothing. Most of them would again after another walk."""
         sizes = np.diff(self._bounds)
         cell = np.repeat(np.arange(sizes.size), sizes)
         used = np.bincount(cell, np.abs(self._taken), minlength=sizes.size) > 0

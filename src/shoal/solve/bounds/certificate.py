@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import ceil, inf, isfinite
 
@@ -22,7 +22,7 @@ from shoal.encoding.forms import Floats
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
-from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
+from shoal.solve.bounds.diverse import DiverseAscent
 from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights
@@ -30,9 +30,12 @@ from shoal.solve.problem import Problem, relative_weights
 SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a loss round differently
 PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
 LEAST_GAIN = 1e-7  # share of the bound; a walk that gains less gains next to nothing
-# A first bound for k alone is tightened while the ratio is above this, by as many passes as look at about so many
-# points, a few at most.
-ENOUGH, PASS_LOOKS, MOST_FIRST = 1.15, 800_000_000, 6
+# The first bound takes so many looks for each record and column, at least and at most so many in all: a look is a point
+# that is looked at, some 5 nanoseconds, and refinement takes longer. Under requirements a look takes longer. Tightening
+# ends at a ratio of ENOUGH, or after so many passes.
+LOOKS, DIVERSE_LOOKS, LEAST_LOOKS, MOST_LOOKS = 1_500, 1_000, 300_000_000, 6_000_000_000
+ENOUGH, MOST_FIRST = 1.15, 8
+STILL = "; still improving"
 LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may be the better one
 
 
@@ -60,8 +63,8 @@ class Certificate:
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return (
-            f"<p>Certificate: the loss is {escape(str(self))}.<br>"
-            f"No release that meets the requirement loses less than {self.bound:.4g} ({escape(self.how)}).</p>"
+            f"<p>Certificate: the loss is {escape(str(self))}.<br>No release that meets the requirement loses "
+            f"less than {self.bound:.4g} ({escape(self.how)}).</p>"
         )
 
     def __str__(self) -> str:
@@ -136,8 +139,8 @@ class Certifier:
                 ""
                 if self._mi
                 else (
-                    "costs may fall as closures grow, and then a bound needs suppression or a hierarchy "
-                    "in every column"
+                    "costs may fall as closures grow, so a bound needs suppression or a hierarchy in every "
+                    "column"
                 )
             )
             return
@@ -149,40 +152,45 @@ class Certifier:
             nearest = nearest_bound(self._cells)
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")
+        if self._ascent and self.certificate is not None:
+            self._mark(is_cut_off=self.certificate.ratio > ENOUGH)
 
     def _climb(self, released: Floats, above: Floats) -> None:
-        """Begin the ascent: `released` is what each record costs in the release, `above` the numbers to start from.
+        """Find a first bound by ascent from `above`; `released` is what each record costs in the release.
 
         Where more than k is required, k alone is bounded first, from what records cost.
         """
-        first = released if self.problem.tallied else above
-        self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
-        self._ascent.begin(BEGIN_LOOKS if self.problem.tallied else inf)
-        self._keep_ascent()
+        most = first_looks(self.problem)
         if self.problem.tallied:
-            self._begin_diverse(above)
+            self._begin(Ascent(self._cells, self._cells.least_of_points(released)), most / 4)
+            self._cells = PointTrees(self.problem, by_value=True)
+            self._begin(DiverseAscent(self._cells, self._cells.least_of_points(above)), most)
         else:
-            self._first_passes()
+            self._begin(Ascent(self._cells, self._cells.least_of_points(above)), most)
+        self._tighten(most)
 
-    def _first_passes(self) -> None:
-        """Tighten a loose bound at once, if there is time for two passes or more; the first gains next to nothing."""
-        assert self._ascent is not None
-        passes = PASS_LOOKS // max(1, self._ascent.looks)
-        if passes < 2 or self._ascent.slack > 0:
-            return
-        for _ in range(min(passes, MOST_FIRST)):
-            if self.certificate is None or self.certificate.ratio <= ENOUGH:
-                break
-            self._ascent.advance()
+    def _begin(self, ascent: Ascent, most: float) -> None:
+        self._ascent = ascent
+        ascent.begin(most)
+        self._keep_ascent()
+
+    def _tighten(self, most: float) -> None:
+        """Tighten the first bound until it is enough, as long as fewer looks than `most` are spent."""
+        ascent = self._ascent
+        assert ascent is not None
+        for _ in range(MOST_FIRST):
+            if self.certificate is not None and self.certificate.ratio <= ENOUGH:
+                return
+            is_late = ascent.slack > 0 or ascent.spent + ascent.looks > most
+            if is_late or not ascent.advance(lambda: ascent.spent < most):
+                return
             self._keep_ascent()
 
-    def _begin_diverse(self, above: Floats) -> None:
-        """Go on with what requirements beyond k ask for."""
-        self._cells = PointTrees(self.problem, by_value=True)
-        ascent = DiverseAscent(self._cells, self._cells.least_of_points(above))
-        ascent.begin_with_passes()
-        self._ascent = ascent
-        self._keep_ascent()
+    def _mark(self, is_cut_off: bool) -> None:
+        """Have the certificate say whether it would be better with more time."""
+        if self.certificate is not None and self.certificate.ratio > 1:
+            how = self.certificate.how.removesuffix(STILL)
+            self.certificate = replace(self.certificate, how=how + STILL * is_cut_off)
 
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
@@ -203,13 +211,15 @@ class Certifier:
             self._keep_parts()
         while self._ascent and done < passes and max(gains) >= LEAST_GAIN:
             if self.certificate and self.certificate.ratio == 1:
-                break
+                return self.certificate
             before = self._ascent.total
             if not self._ascent.advance(go_on):
                 break
             self._keep_ascent()
             gains = [*gains[1:], self._ascent.total / before - 1 if before else inf]
             done += 1
+        if self._ascent:
+            self._mark(is_cut_off=max(gains) >= LEAST_GAIN)
         return self.certificate
 
     def _released(self, closed: Closed) -> Floats | None:
@@ -269,6 +279,12 @@ class Certifier:
         """Make a certificate of a bound and keep it if it is the best so far."""
         if self.certificate is None or bound > self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
+
+
+def first_looks(problem: Problem) -> float:
+    """How many looks a first bound may take."""
+    each = DIVERSE_LOOKS if problem.tallied else LOOKS
+    return min(max(each * problem.codes.size, LEAST_LOOKS), MOST_LOOKS)
 
 
 def suppression_saving(cells: PointTrees, least: Floats, most: int) -> float:

@@ -8,7 +8,7 @@ whose sensitive value is scarce: cheap groups need such a record, and there are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, inf
+from math import ceil, exp
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,13 @@ from shoal.kernels.bounding.diverse_ascent import (
 from shoal.kernels.bounding.diverse_counts import FEW
 from shoal.kernels.bounding.diverse_groups import make_sorted
 from shoal.kernels.shared.rules import Rules
-from shoal.solve.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
+from shoal.solve.bounds.ascent import CHUNK, STEP, Ascent
 from shoal.solve.bounds.point_bounds import PointTrees
 
-# Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. On Adult with
-# entropy 5 of the occupation three more raised the bound by 0.6 %.
-FIRST_PASSES, FIRST_LOOKS = 5, 500_000_000
-BEGIN_LOOKS = 400_000_000  # before that, see `begin`
 # Times that known cells are looked at again between two walks, each after a move: on Adult a walk takes 1 to 3 seconds,
 # and looking at known cells a twentieth of that. With ten of them, three walks came as far as twenty with none.
 PRICINGS = 6
+SWEEPS = 30  # rounds of projections in a move
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
@@ -66,7 +63,7 @@ class ViolatedCells:
 class DiverseAscent(Ascent):
     """The ascent for a problem with requirements beyond k."""
 
-    over = "cells with groups that keep all requirements"
+    over = "cells with groups that meet all requirements"
     moves = 1  # a walk takes several times as long as one for k alone
 
     def __init__(
@@ -88,29 +85,30 @@ class DiverseAscent(Ascent):
         weights = self.trees.weights[self._members]
         return self._bounds, self._members, taken / (weights * self._step * self._mean)
 
-    def begin_with_passes(self) -> None:
-        """Find valid numbers, and make them better as long as that takes little time."""
-        self.begin(BEGIN_LOOKS)
-        looks = self.looks
-        for _ in range(FIRST_PASSES):
-            if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():
-                break
-            looks += self.looks
+    def _begin_loosely(self, most: float) -> bool:
+        """Do not count records, which takes several times as long."""
+        counting = self._scratch
+        self._scratch = make_sorted(len(self._y), self._rules, self._outside, 0)
+        done = super()._begin_loosely(most)
+        self._scratch = counting
+        return done
 
     def _forget(self) -> None:
         super()._forget()
         self._shares: Floats = np.empty(0)
         self.pool = ViolatedCells()
 
-    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+    def _walk(
+        self,
+        go_on: Callable[[], bool] = lambda: True,
+        slack: Callable[[int], float] | None = None,
+    ) -> bool:
         listing = make_listing(MOST_GROUPS, MOST_MEMBERS, MOST_GROUPS, MOST_MEMBERS)
-        lowered, slack = self._y.copy(), self.slack
-        walk, done = make_walk(self.trees, self.k), False
+        lowered, walk, done = self._y.copy(), make_walk(self.trees, self.k), False
         while not done:
-            looks = int(walk.top[1])
-            if not go_on(looks):
+            if not go_on():
                 return False
-            slack = inf if looks >= patience else slack
+            before = int(walk.top[1])
             done = repair_diverse(
                 self.trees,
                 walk,
@@ -119,11 +117,11 @@ class DiverseAscent(Ascent):
                 self._values,
                 self._scratch,
                 lowered,
-                slack,
-                looks + CHUNK,
+                slack(before) if slack else self.slack,
+                before + CHUNK,
                 listing,
             )
-        self.looks = int(walk.top[1])
+            self._count(walk, before)
         self._keep(lowered)
         if not self._moved:
             self._forget()  # what a looser walk listed
@@ -146,6 +144,9 @@ class DiverseAscent(Ascent):
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         self.look_again()
         return super().advance(go_on)
+
+    def _drop(self) -> None:
+        """Every move drops groups that take nothing."""
 
     def finish(self, moves: int) -> None:
         """Move y so many times with known cells alone, so that all listed groups are part of the solution."""
@@ -178,6 +179,7 @@ class DiverseAscent(Ascent):
 
     def _move(self) -> None:
         self._moved = True
+        self.swept += SWEEPS * self._members.size
         groups = np.arange(self._costs.size)
         weights = self.trees.weights
         for sweep in range(SWEEPS):
@@ -201,7 +203,7 @@ class DiverseAscent(Ascent):
         self._bounds = np.concatenate([[0], np.cumsum(sizes[used])])
         self._costs, self._members = self._costs[used], self._members[used[group]]
         self._shares, self._taken = self._shares[used[group]], self._taken[used]
-        self._y += self._step * self._mean - covered / weights
+        self._y = self._y + self._step * self._mean - covered / weights
 
 
 def distinct_needed(rules: Rules) -> Records:

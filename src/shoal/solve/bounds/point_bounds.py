@@ -140,7 +140,7 @@ class _Tree:
 MOST_LOOKS = 200_000_000  # points looked at in a walk over closed cells: some 2 seconds
 MOST_WALKS = 5  # walks of MOST_LOOKS that are paid for, where there are more classes
 TREES_LOOKS = 5  # looks that making the trees counts for, for each point and slot
-MOST_PAIRS = 500_000_000  # pairs of points that are compared: some 2 seconds
+MOST_PAIRS = 500_000_000  # pairs of points that are compared, times numbers in a closure for each column: 2 seconds
 
 
 def cell_bound(cells: PointTrees) -> Floats:
@@ -171,7 +171,7 @@ def nearest_bound(cells: PointTrees) -> Floats | None:
     """A bound for each point: its cost together with its (k − 1)-th nearest record; None if pairs are too many."""
     problem = cells.problem
     first, _, counts = cells.points
-    if len(counts) ** 2 > MOST_PAIRS:
+    if len(counts) ** 2 * problem.whole.shape[0] / len(problem.columns) > MOST_PAIRS:
         return None
     points = problem.codes[first]
     columns = np.ascontiguousarray(points.T)

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records, SetForm, TreeForm
+from shoal.errors import counted
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import Assignment, costs_of, join_all_assignments, pick_rows
@@ -251,7 +252,9 @@ def refined_parts(
     for _ in range(sweeps):
         found = sweep.refine(found, budget, progress, sweeps)
     looked = min(records, MOST_REFINED)
-    return found, () if is_whole else (f"refined in parts: the {looked:,} dearest records",)
+    return found, () if is_whole else (
+        f"large table: only the {counted(looked, 'record')} with the highest loss were tried in other groups",
+    )
 
 
 @dataclass(frozen=True)
@@ -299,7 +302,7 @@ class RefinementPass:
         budget = _shared(budget, len(jobs), sweeps)
 
         def work(job: tuple[Assignment, np.random.Generator], progress: Progress) -> Assignment:
-            return _refined(self.problem, *job, budget, self.seed, progress)
+            return _refined(self.problem, *job, budget, len(jobs), self.seed, progress)
 
         done = in_threads(jobs, work, "refining in parts", progress)
         return join_all_assignments([_some(found, order[: bounds[1]]), *done])
@@ -322,15 +325,16 @@ def _refined(
     found: Assignment,
     chance: np.random.Generator,
     budget: Refine,
+    parts: int,
     seed: int,
     progress: Progress,
 ) -> Assignment:
-    """Refine groups by themselves."""
+    """Refine the groups of one of so many parts by themselves."""
     rows = np.repeat(found.rows, found.counts)
     seen = np.column_stack([problem.codes[rows], problem.classes[rows], problem.values[rows]])
     order = np.lexsort((chance.random(rows.size), distinct_rows(seen).place))
     rows = rows[order]
     groups = np.repeat(found.groups, found.counts)[order]
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
-    groups = refine(pick_rows(problem, rows), groups, seed, progress, budget).groups
+    groups = refine(pick_rows(problem, rows), groups, seed, progress, budget, parts).groups
     return Assignment.of(rows, np.ones_like(rows), groups)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Ints, Records
-from shoal.errors import InputError
+from shoal.errors import InputError, counted
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import Assignment, join_assignments, pick_rows
 from shoal.solve.counted.exact_groups import (
@@ -213,8 +213,8 @@ class _Run:
 
 def rounds_note(problem: Problem, found: Assignment) -> str:
     """Say how much was solved in rounds."""
-    note = f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
-    more = "; with requirements beyond k that loses more, so give more memory where you can"
+    note = f"solved in parts: {counted(int(found.counts.sum()), 'record')} in parts, all others at once"
+    more = "; with requirements beyond k, this loses more detail, so give more memory if you can"
     return note + more * bool(problem.tallied)
 
 
@@ -226,8 +226,8 @@ def may_set_aside(method: Method) -> bool:
 def too_many_sentence(method: Method, records: int, most: int) -> str:
     """Say that a method cannot solve so many records at once."""
     return (
-        f"Method '{method.name}' needs all {records:,} records at once, and memory suffices for about {most:,}; "
-        "choose the method 'auto', or give more memory (--memory)."
+        f"Method '{method.name}' needs all {counted(records, 'record')} at once, but memory suffices for about "
+        f"{most:,}. Choose the method 'auto', or give more memory (--memory)."
     )
 
 
@@ -237,7 +237,7 @@ def aside_notes(aside: Records, problem: Problem) -> tuple[str, ...]:
     if not number:
         return ()
     return (
-        f"{number:,} of {problem.table.records:,} records meet the requirement with their equals alone and are "
+        f"{number:,} of {counted(problem.table.records, 'record')} already have enough equal records and are "
         "released exactly",
     )
 

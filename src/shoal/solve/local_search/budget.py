@@ -1,4 +1,4 @@
-"""The budget of refinement: how long it goes on, and how much of that is left."""
+"""The budget of refinement: how much work it may do, and how much of that is left."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from shoal.progress import Progress
 
 @dataclass(frozen=True)
 class Refine:
-    """How long refinement goes on after its fixed schedule, which takes a few seconds on 50,000 records.
+    """How long refinement goes on. With neither parameter it is quick: seconds, for most tables.
 
-    With neither parameter it ends there, and the same seed gives the same release.
+    Quick refinement ends early if it hardly gains any more. Work is counted in steps, so that the same seed gives the
+    same release on any machine. Only the result of `seconds` depends on the machine.
 
     Parameters
     ----------
     seconds
-        Go on until so much time has passed since its start. What is reached then depends on the machine, so
-        that two runs may differ.
+        Go on for so many seconds of CPU time. What is reached then depends on the machine, so that two runs may differ.
     steps
-        Go on for so many steps, of about a second each on 50,000 records; the same seed gives the same release.
+        Go on for so many steps, of about a second each on 50,000 records of eight columns.
 
     Examples
     --------
@@ -33,11 +33,6 @@ class Refine:
 
     seconds: float | None = None
     steps: int | None = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether there is more than the fixed schedule."""
-        return bool(self.seconds or self.steps)
 
     def problems(self) -> list[str]:
         """Return a sentence for every parameter that has an impossible value."""
@@ -51,28 +46,53 @@ class Refine:
         return found
 
 
-class Clock:
-    """A running budget: it counts the steps or seconds spent and says whether any are left."""
+SECOND = 1e9  # units of work: a unit takes about a nanosecond
+# Quick refinement may do so much work for each record and column, and at least and at most so much in all. A step does
+# so much more.
+QUICK, STEP, LEAST, MOST = 7_000, 2_500, 4.0 * SECOND, 60 * SECOND
 
-    def __init__(self, budget: Refine, progress: Progress) -> None:
-        self._start = time.perf_counter()
-        self._seconds, self._steps = budget.seconds, budget.steps or 0
-        self._progress, self._done = progress, 0
 
-    def goes_on(self, stage: str, share: float = 1.0) -> bool:
-        """Report progress, and say whether less than a share of the budget is spent."""
-        spent = time.perf_counter() - self._start
-        if self._seconds is None:
-            self._progress(f"refining: {stage}", self._done, self._steps)
-            return self._done < share * self._steps
-        self._progress(
-            f"refining: {stage}", min(int(spent), int(self._seconds)), int(self._seconds) + 1
-        )
-        return spent < share * self._seconds
+class Meter:
+    """Counts the work that is done, and says whether there may be more."""
 
-    def tick(self) -> None:
-        """Count one step as spent."""
-        self._done += 1
+    def __init__(self, budget: Refine, cells: int, progress: Progress, parts: int = 1) -> None:
+        """Allow what the budget says for so many cells, records times columns, in one of so many parts of a table."""
+        self.least = LEAST / parts
+        self.quick = min(max(QUICK * cells, self.least), MOST)
+        self.allowance = self.quick + STEP * cells * (budget.steps or 0)
+        if budget.seconds is not None:
+            self.allowance = SECOND * budget.seconds
+        self.done = 0.0
+        self._is_timed, self._start = budget.seconds is not None, time.thread_time()
+        self._progress = progress
+        # Whether to go on where little is gained.
+        self.is_patient = bool(budget.seconds or budget.steps)
+
+    def add(self, work: float) -> None:
+        """Count work that was done."""
+        self.done += work
+
+    @property
+    def pace(self) -> float:
+        """The budget that steps are planned by: that of quick refinement, or what is done if that is more.
+
+        It does not depend on how long the user allows, so more time only adds to what less time does.
+        """
+        return max(self.quick, self.done)
+
+    @property
+    def left(self) -> float:
+        """How much more work there may be."""
+        if not self._is_timed:
+            return self.allowance - self.done
+        return self.allowance - SECOND * (time.thread_time() - self._start)
+
+    def goes_on(self, stage: str) -> bool:
+        """Report progress, and say whether there may be more work."""
+        left = self.left
+        done, whole = (int(10 * work / SECOND) for work in (self.allowance - left, self.allowance))
+        self._progress(f"refining: {stage}", min(done, whole), whole + 1)
+        return left > 0
 
 
 def read_refine(given: Any) -> Refine | bool | None:

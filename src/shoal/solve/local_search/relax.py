@@ -8,6 +8,9 @@ any search from a greedy start.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from math import inf
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,13 +21,21 @@ from shoal.progress import silent
 from shoal.solve.bounds.ascent import STEP, Ascent
 from shoal.solve.bounds.diverse import DiverseAscent
 from shoal.solve.bounds.point_bounds import PointTrees
+from shoal.solve.local_search.budget import Meter
+from shoal.solve.local_search.coarse import coarsened
+from shoal.solve.local_search.moves import Moves
+from shoal.solve.local_search.repack import LADDER, Repack
+from shoal.solve.local_search.state import Neighbourhood, SearchState
 from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
+T = TypeVar("T")
 # A cell that covers records of a point by a fraction beyond a whole number gets one more of them only if the fraction
 # is above this: the usual rounding.
 FUSSY = 0.5
-FIRST_LOOKS = 400_000_000  # points that the first walks may look at before some cells are spared
+FINISHING = (
+    4  # moves over known cells before rounding, so that what the last walk found is used or dropped
+)
 
 
 class Relaxation:
@@ -34,33 +45,30 @@ class Relaxation:
         self,
         problem: Problem,
         prices: Floats,
-        step: float = STEP,
+        closures: Ints,
         diverse: bool = True,
-        quick: bool = False,
+        most_looks: float = inf,
     ) -> None:
-        """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes.
+        """Start from `prices`, what each record pays in some partition, whose groups have these closures.
 
-        Where more than k is required, a `quick` pass takes less time and comes less near.
+        It is possible if a walk over all cells looks at no more than about `most_looks` points.
         """
         self._problem = problem
         self._diverse = diverse and problem.tallied > 0
-        cells = PointTrees(problem, by_value=self._diverse)
-        first, place, counts = cells.points
-        self._codes, self._place = problem.codes[first], place
+        cells = PointTrees(coarsened(problem, closures), by_value=self._diverse)
+        _, place, counts = cells.points
+        self._place = place
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
         prices = cells.least_of_points(prices)
         self._ascent = (
-            DiverseAscent(cells, prices, step, quick)
+            DiverseAscent(cells, prices, STEP, quick=True)
             if self._diverse
-            else Ascent(cells, prices, step)
+            else Ascent(cells, prices, STEP)
         )
-        self._ascent.begin(FIRST_LOOKS)
-
-    @staticmethod
-    def suits(problem: Problem) -> bool:
-        """Whether a problem can be relaxed: the cost of a closure must be the same for all records."""
-        return problem.class_count == 1 and problem.objective.monotone
+        self.is_possible = self._ascent.begin_exactly(most_looks)
+        self._solution: Ascent = self._ascent  # as it was rounded last
+        self._ahead = 0  # points of known cells that were looked at to round
 
     @property
     def total(self) -> float:
@@ -68,14 +76,14 @@ class Relaxation:
         return self._ascent.total
 
     @property
-    def looks(self) -> int:
-        """Points that the last walk over all cells looked at, which decides how long it took."""
-        return self._ascent.looks
+    def looked(self) -> int:
+        """Points that walks over all cells have looked at, which decides how long they took."""
+        return self._ascent.looked
 
     @property
-    def spares(self) -> bool:
-        """Whether the last walk spared some cells, as they were too many."""
-        return self._ascent.slack > 0
+    def swept(self) -> int:
+        """Points of known cells that were looked at between walks."""
+        return self._ascent.swept + self._ahead
 
     @property
     def duals(self) -> Floats:
@@ -84,43 +92,49 @@ class Relaxation:
 
     def advance(self, go_on: Callable[[], bool]) -> bool:
         """Come one step closer to the optimum; returns False if `go_on` said no before its end."""
-        return self._ascent.advance(go_on)
-
-    def finish(self, moves: int) -> None:
-        """Come closer to the optimum over the cells known so far, in so many moves, without another walk.
-
-        What the last walk found is part of the solution only after that.
-        """
-        self._ascent.finish(moves)
+        slack = self._ascent.slack
+        done = self._ascent.advance(go_on)
+        self._ascent.slack = slack
+        return done
 
     def cells(self) -> Ints:
         """The closures of all cells that the solution so far uses."""
-        bounds, members, _ = self._ascent.cover
-        return close_groups(self._problem.arrays, self._codes, members.astype(np.int64), bounds)
+        bounds, members, _ = self._solution.cover
+        return self._closures(bounds, members)
 
-    def known_cells(self) -> Ints:
-        """The closures of all cells that the solution so far uses or that were too cheap in some walk."""
-        found = self.cells()
-        if isinstance(self._ascent, DiverseAscent):
-            bounds, points = self._ascent.pool.bounds, self._ascent.pool.points
-            more = close_groups(self._problem.arrays, self._codes, points.astype(np.int64), bounds)
-            found = np.unique(np.concatenate([found, more], axis=1), axis=1)
-        return found
+    def _closures(self, bounds: Records, points: Ints) -> Ints:
+        """The closures of cells with these points."""
+        counts = np.diff(self._first)[points]
+        ends = np.append(0, np.cumsum(counts))
+        at = np.arange(ends[-1]) + np.repeat(self._first[points] - ends[:-1], counts)
+        return close_groups(
+            self._problem.arrays,
+            self._problem.codes,
+            self._records[at].astype(np.int64),
+            ends[bounds],
+        )
 
     def _merged(self) -> tuple[Records, Ints, Floats]:
         """The solution so far with groups of the same closure united: bounds, points and shares."""
-        bounds, members, shares = self._ascent.cover
+        bounds, members, shares = self._solution.cover
         cell = np.unique(self.cells(), axis=1, return_inverse=True)[1].reshape(-1)
-        pairs = np.repeat(cell, np.diff(bounds)) * len(self._codes) + members
+        pairs = np.repeat(cell, np.diff(bounds)) * (self._first.size - 1) + members
         pairs, place = np.unique(pairs, return_inverse=True)
-        cell, members = np.divmod(pairs, len(self._codes))
+        cell, members = np.divmod(pairs, (self._first.size - 1))
         bounds = np.append(0, np.cumsum(np.bincount(cell)))
         total: Floats = np.bincount(place.reshape(-1), shares).astype(np.float64)
         return bounds, members.astype(np.int32), total
 
     def round(self) -> Ints:
-        """Round the solution so far to a partition that meets the requirement, cells that are used most first."""
-        bounds, members, shares = self._merged() if self._diverse else self._ascent.cover
+        """Round the solution so far to a partition that meets the requirement, cells that are used most first.
+
+        A copy of the solution comes closer to the optimum over known cells before that.
+        """
+        ahead = copy(self._ascent)
+        ahead.finish(FINISHING)
+        self._ahead += ahead.swept - self._ascent.swept
+        self._solution = ahead
+        bounds, members, shares = self._merged() if self._diverse else self._solution.cover
         opened = (
             np.maximum.reduceat(np.append(shares, 0.0), bounds[:-1]) if len(bounds) > 1 else shares
         )
@@ -129,3 +143,106 @@ class Relaxation:
             bounds, members, shares, order, self._first, self._records, self._problem.k, FUSSY
         )
         return complete_groups(self._problem, found, silent)
+
+
+# Passes go on while each raises the bound by this share of it; the first hardly ever does, so there are at least two.
+# With k alone they also go on where all together take less than a share CHEAP of the whole budget.
+RISE, FEWEST, CHEAP = 0.025, 2, 0.15
+GIVE_UP = 1.25  # times the cost of the best partition; where rounding costs more, the relaxed problem is too far away
+WALK = 0.3  # share of the whole budget that a walk over all cells may take; where it takes more, it is not tried
+SHARE = 0.7  # of the whole budget that a step may take
+# Units of work: a point that a walk looks at, a point of a known cell between walks, a record that is rounded, and
+# what a pass takes on the smallest table.
+PER_LOOK, PER_SWEPT, PER_RECORD, PER_PASS = 5, 17, 1_000, 3e6
+
+
+class Relax(Neighbourhood):
+    """Solve the relaxed problem until its bound hardly rises, round it, and choose cells anew for what that gives."""
+
+    name = "relaxing"
+    repeats = 0.03
+
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, meter: Meter, repack: Repack, moves: Moves
+    ) -> None:
+        super().__init__(problem, rng, meter)
+        self._repack, self._moves = repack, moves
+        self._diverse = False
+        self._relaxation: Relaxation | None = None
+        self._begun_at = 0.0  # the pace when it was made
+
+    def step(self, now: SearchState) -> SearchState:
+        rounded = self._relaxed(now)
+        if rounded is None and self.problem.tallied and not self._diverse:
+            self._diverse, self._relaxation = True, None
+            rounded = self._relaxed(now)
+        if rounded is None:
+            return now
+        # Whatever the budget is: rounding is nothing without it.
+        rounded = self._repack.repacked(rounded, LADDER[1], lambda: True)
+        if rounded.cost >= now.cost:
+            return now
+        self._moves.refresh()
+        self._repack.refresh()
+        return rounded
+
+    def _relaxed(self, now: SearchState) -> SearchState | None:
+        """Make passes until the bound hardly rises, and round; none if that takes too long or is too far away.
+
+        Requirements beyond k are left out of the problem at first.
+        """
+        relaxation, least = self._relaxation, 1
+        until = self.meter.done + SHARE * self.meter.pace
+        is_late = self.meter.pace >= 2 * self._begun_at
+        if relaxation is None or (is_late and not relaxation.is_possible):
+            relaxation, least = self._begin(now), FEWEST
+        if not relaxation.is_possible:
+            return None
+        passes, last, rises = 0, 0.0, True
+        cheap = self.meter.done + (0 if self.problem.tallied else CHEAP * self.meter.pace)
+        goes_on = True
+        while goes_on and (
+            passes < least
+            or self.meter.done + last < cheap
+            or (rises and self.meter.done + last < until)
+        ):
+            before, done = relaxation.total, self.meter.done
+            goes_on = self._count(relaxation, lambda: relaxation.advance(self.goes_on))
+            self.meter.add(PER_PASS)
+            rises, last = relaxation.total > (1 + RISE) * before, self.meter.done - done
+            passes += 1
+        rounded = self._rounded(relaxation)
+        return rounded if rounded.cost <= GIVE_UP * now.cost else None
+
+    def _begin(self, now: SearchState) -> Relaxation:
+        self._begun_at = self.meter.pace
+        looks = WALK * self._begun_at / PER_LOOK
+        prices, closures = now.search.price, now.closures
+        relaxation = Relaxation(self.problem, prices, closures, self._diverse, looks)
+        self._relaxation = relaxation
+        self.meter.add(PER_LOOK * relaxation.looked)
+        return relaxation
+
+    def _rounded(self, relaxation: Relaxation) -> SearchState:
+        """What the relaxed problem rounds to, whose cells may be chosen from then on."""
+        groups = self._count(relaxation, relaxation.round)
+        rounded = SearchState.of(self.problem, groups)
+        self.meter.add(PER_RECORD * self.problem.table.records)
+        self._repack.learn(relaxation.cells())
+        return self._moves.step(rounded) if self.problem.tallied else rounded
+
+    def _count(self, relaxation: Relaxation, work: Callable[[], T]) -> T:
+        """Do some work on the relaxed problem, and count it."""
+        looked, swept = relaxation.looked, relaxation.swept
+        result = work()
+        self.meter.add(PER_LOOK * (relaxation.looked - looked))
+        self.meter.add(PER_SWEPT * (relaxation.swept - swept))
+        return result
+
+    @property
+    def duals(self) -> Floats | None:
+        """The dual variables so far, a number per record, where they may start a certificate: with k alone."""
+        relaxation = self._relaxation
+        if relaxation is None or not relaxation.is_possible or self.problem.tallied:
+            return None
+        return relaxation.duals

@@ -164,13 +164,13 @@ ADDITIVE: dict[str, Additive] = {
     "suppressed": Additive(
         feature=several,
         aggregate="sum",
-        meaning="how many cells are not released as they are",
+        meaning="how many cells are generalized",
         source="GiT09 (MW04)",
     ),
     "tree": Additive(feature=height, meaning="levels climbed", source="GiT09 (AFK+05)"),
     "lm": Additive(
         feature=value_count,
-        meaning="how much of a column a cell may stand for: 0 is exact, 1 is hidden",
+        meaning="the share of a column's values that a cell may have: 0 is exact, 1 is hidden",
         source="GT10 (3)",
     ),
     "ncp": Additive(
@@ -181,8 +181,7 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "gcp": Additive(
         feature=proportion,
-        meaning="how much of a column a cell may stand for, with numbers and dates measured by the width of their "
-        "range",
+        meaning="like lm, but numbers and dates are measured by the width of their range",
         source="HE12",
         weighted=False,
     ),
@@ -200,7 +199,7 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "monotone_entropy": Additive(
         feature=weighed_entropy,
-        meaning="the same, weighed to be monotone",
+        meaning="entropy, adjusted so that it never falls as groups grow",
         source="GiT09 (5)",
     ),
     "mi": Additive(

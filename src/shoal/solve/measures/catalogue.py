@@ -115,7 +115,7 @@ MEASURES: dict[str, Measure] = {
         is_objective=True,
     ),
     "pmi_relative": Measure(
-        meaning="the same beyond the original table's",
+        meaning="mi beyond that of the original table",
         source="GT10 §6.1",
         needs_sensitive=True,
         adds_up=True,
@@ -135,13 +135,13 @@ MEASURES: dict[str, Measure] = {
     ),
     "pmi_max": ReleaseMeasure(
         compute=_pmi_max,
-        meaning="pmi of the most telling column (ℓ∞)",
+        meaning="pmi of the most informative column (ℓ∞)",
         source="GT10 (15)",
         needs_sensitive=True,
     ),
     "am": ReleaseMeasure(
         compute=_am,
-        meaning="mean number of records a released one may stand for",
+        meaning="mean number of records that a released one may be",
         source="GT10 (4)",
     ),
     "dm": ReleaseMeasure(compute=_dm, meaning="sum of squared group sizes", source="GT10, XU06"),
@@ -156,7 +156,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "kl": ReleaseMeasure(
         compute=_kl,
-        meaning="bits between the table's distribution and the release's",
+        meaning="bits between the distributions of the table and the release",
         source="GT10",
     ),
 }
@@ -240,7 +240,7 @@ def compute_loss(
     if aggregate not in (None, "sum", "mean"):
         problems.append("The 'aggregate' parameter must be 'sum' or 'mean'.")
     if not problems and MEASURES[measure].needs_sensitive and not closed.table.sensitive:
-        problems.append(f"Measure '{measure}' needs a sensitive column; name one.")
+        problems.append(f"Measure '{measure}' needs a sensitive column. Name one.")
     raise_problems(problems)
     definition = MEASURES[measure]
     if isinstance(definition, ReleaseMeasure):

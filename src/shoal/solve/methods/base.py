@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.encoding.forms import Floats, Ints, Records
-from shoal.errors import InputError
+from shoal.errors import InputError, counted
 from shoal.kernels.shared.groups import close_groups, count_classes, join_cheapest, members
 from shoal.kernels.shared.rules import count_groups
 from shoal.kernels.shared.state import State, fill, make_state
@@ -196,7 +196,7 @@ def check_tallies(problem: Problem, groups: int) -> None:
     counts = groups * problem.tallied
     if counts > MOST_TALLIES:
         raise InputError(
-            f"Counting {problem.tallied:,} sensitive values in each of {groups:,} groups takes "
-            f"{4 * counts / 1e9:.1f} GB; choose a method that makes no small groups on its way, "
-            "like mondrian or two_means, or a larger k."
+            f"Counting {counted(problem.tallied, 'sensitive value')} in each of {counted(groups, 'group')} would "
+            f"need {4 * counts / 1000000000.0:.1f} GB of memory. Choose a method that makes no small groups on "
+            "its way, like mondrian or two_means, or a larger k."
         )

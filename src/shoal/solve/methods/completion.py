@@ -55,7 +55,7 @@ def _mend(problem: Problem, state: State, records: Records | None, progress: Pro
         work = np.cumsum(state.size[small]) * state.size.size // COMPARISONS
         mended = done = 0
         for part in np.split(small, np.flatnonzero(np.diff(work)) + 1):
-            progress("mending groups", done, small.size)
+            progress("repairing groups", done, small.size)
             mended += mend_groups(
                 problem.arrays, problem.pairs, problem.rules, state, codes, classes, part
             )

@@ -28,7 +28,7 @@ MOST_DIVERSE_LOOKS = 100_000_000
 
 @dataclass(frozen=True)
 class Cover(Method):
-    """Take, from the cheapest lattice point up, every cell that still holds k uncovered records.
+    """Take, from the cheapest lattice point up, every cell that still contains k uncovered records.
 
     Every quasi-identifier has a ladder from the value itself to `*`; a lattice point picks a rung of each.
     Points are visited in order of their mean cost, and at each one every cell whose records not yet covered
@@ -105,7 +105,8 @@ class Cover(Method):
             return _walk(problem, lattice, progress, stock), ()
         found, visited = walk_proposals(problem, ladders, seed, progress, stock)
         return found, (
-            f"not every lattice point was visited: {visited:,} of {points:,.0f}, those that records proposed",
+            f"not every combination of levels was tried: {visited:,} of {points:,.0f}, those that records "
+            "proposed",
         )
 
 

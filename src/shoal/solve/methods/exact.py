@@ -186,7 +186,7 @@ class Exact(Method):
     """Find a partition of least cost, of a table of at most 18 records or one that an integer program solves.
 
     Up to 18 records, by dynamic programming over subsets, for every objective, model and requirement: the least cost
-    of S is that of a group T that meets the requirement and holds the first record of S, and the least cost of S
+    of S is that of a group T that meets the requirement and contains the first record of S, and the least cost of S
     without T. Groups of any size are tried, because of requirements and of objectives under which a larger closure may
     cost less (`entropy`, `pmi`, `wmi`); there, a group pays for the cheapest closure that covers it. O(3ⁿ) in time,
     O(2ⁿ) in memory.
@@ -253,7 +253,7 @@ def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Parti
 def refuse(n: int, why: str) -> NoReturn:
     """Refuse a table of n records; `why` says what is in the way of an integer program."""
     raise InputError(
-        f"Method 'exact' takes at most {MOST_RECORDS} records {why}, and the table has {n:,}; choose 'cover'."
+        f"Method 'exact' takes at most {MOST_RECORDS} records {why}, but the table has {n:,}. Choose 'cover'."
     )
 
 

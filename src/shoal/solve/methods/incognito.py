@@ -73,7 +73,7 @@ class Incognito(Method):
         nodes = float(np.prod([len(own) + 1.0 for own in levels]))
         if nodes > MOST_NODES:
             raise InputError(
-                f"The lattice of levels has {nodes:,.0f} nodes and method 'incognito' takes {MOST_NODES:,}; "
+                f"The lattice of levels has {nodes:,.0f} nodes, but method 'incognito' takes {MOST_NODES:,}; "
                 "leave quasi-identifiers out, give hierarchies with fewer levels, or choose 'cover'."
             )
         budget = int(self.suppression * problem.table.records + TOLERANCE)

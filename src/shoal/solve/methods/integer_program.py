@@ -21,6 +21,7 @@ few variables first, and again over more, until δ covers the gap between its so
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -43,12 +44,15 @@ Bools = npt.NDArray[np.bool_]
 # Closed cells and their entries (a cell and one of its points) that are listed at most: HiGHS takes 0.2 to 4 seconds to
 # relax a program of 7,000 to 42,000 entries, samples of Adult.
 MOST_CELLS, MOST_ENTRIES = 20_000, 400_000
-POLISHED_ENTRIES = 60_000  # with which refinement tries the program at all
 # Of least reduced cost in the first program. With 2,000, six samples of Adult come to 0 to 1.4 % above the optimum
 # in 1 to 6 seconds; with 1,000 to up to 5 %, as many programs then have no solution that is better.
 FEW_ENTRIES = 2_000
 GROWTH = 4  # times as many entries in the next program, at most
-POLISHING_NODES, MOST_NODES = 1, 20_000  # of branch and bound, in each program
+# Nanoseconds for a number in the rows of a program, and for a step of the simplex method in a linear program and in
+# branch and bound: measured on programs of 4,000 to 130,000 numbers, where a step took 50 to 250 and 200 to 350
+# microseconds.
+PER_TERM, PER_STEP, PER_WHOLE_STEP = 1_000.0, 150_000.0, 250_000.0
+MOST_NODES = 20_000  # of branch and bound, in each program
 MOST_ROUNDS = 10  # programs: the last of them has all entries
 # Records of cells whose groups are limited by a row, in multiples of k: wider ones raised no bound on samples of Adult.
 WIDEST = 10
@@ -63,6 +67,7 @@ class Solution(NamedTuple):
     reduced: Floats | None
     bound: float  # no solution costs less
     finished: bool  # there is no better solution
+    work: float  # nanoseconds that HiGHS needs for so many steps and terms, about
 
 
 @dataclass
@@ -144,6 +149,8 @@ class Model:
             np.array(found.col_dual) if is_found and not whole else None,
             info.mip_dual_bound if whole else info.objective_function_value,
             status in (best, none),
+            PER_TERM * value.size
+            + (PER_WHOLE_STEP if whole else PER_STEP) * max(0, info.simplex_iteration_count),
         )
 
 
@@ -159,10 +166,10 @@ class Cells(NamedTuple):
     costs: Floats  # what each cell costs a record
 
     @classmethod
-    def of(cls, points: PointTrees, most: int) -> Cells | None:
-        """List the cells, or return None if they have more than so many entries."""
+    def of(cls, points: PointTrees, most: int, most_cells: int = MOST_CELLS) -> Cells | None:
+        """List the cells, or return None if there are more than so many, or more entries than `most`."""
         trees, n = points.trees(), len(points.points.counts)
-        bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
+        bounds, costs = np.zeros(most_cells + 1, dtype=np.int64), np.empty(most_cells)
         members = np.empty(most, dtype=np.int32)
         walk, every = make_walk(trees, 1), np.full(n, inf)
         listed = list_cells(trees, walk, points.problem.k, 1, every, bounds, costs, members)
@@ -204,6 +211,12 @@ class IntegerProgram:
         self._sizes = np.bincount(cells.cell, minlength=cells.costs.size)
         self._hidden = float(suppressed_costs(problem)[0])
         self._inner, self._outer, self._limits = self._limited()
+        self.work = 0.0  # nanoseconds that programs have taken so far, about
+
+    @property
+    def entries(self) -> int:
+        """The number of cells with one of their points."""
+        return int(self._cells.point.size)
 
     @classmethod
     def of(cls, problem: Problem, most_entries: int = MOST_ENTRIES) -> IntegerProgram | None:
@@ -214,21 +227,20 @@ class IntegerProgram:
         cells = Cells.of(points, most_entries)
         return None if cells is None else cls(problem, points, cells)
 
-    def improve(self, groups: Ints, nodes: int, rounds: int, progress: Progress) -> Outcome:
-        """Search for the best partition, starting from one, in at most so many programs of so many nodes each."""
+    def improve(
+        self, groups: Ints, nodes: int, rounds: int, progress: Progress, few: int = FEW_ENTRIES
+    ) -> Outcome:
+        """Search for the best partition, starting from one, in at most so many programs of so many nodes each.
+
+        The first has as many as `few` entries, those of least reduced cost.
+        """
         offset = float(self._problem.objective.offset.sum())
         cost = self._cost(groups)
-        model, columns = self._model(self._cells)
-        relaxed = model.relax()
-        if relaxed.reduced is None:
-            return Outcome(groups, cost + offset, offset)
-        # An entry costs its own reduced cost and, as its cell must be used, that of the cell.
-        own = np.maximum(0.0, relaxed.reduced[columns.taken])
-        dear = np.maximum(own, relaxed.reduced[columns.used][self._cells.cell])
-        ranked, few, bound = np.sort(dear), FEW_ENTRIES, relaxed.bound
+        dear, least = self._relaxed
+        ranked, bound = np.sort(dear), least
         for done in range(rounds):
             progress("solving an integer program", done, rounds)
-            gap = max(0.0, cost - relaxed.bound)
+            gap = max(0.0, cost - least)
             gap = min(gap, float(ranked[min(few, ranked.size) - 1])) if few < ranked.size else gap
             kept = dear <= gap * (1 + TIE) + TIE
             cells = self._cells._replace(cell=self._cells.cell[kept], point=self._cells.point[kept])
@@ -237,16 +249,30 @@ class IntegerProgram:
                 groups, cost = better, self._cost(better)
             # A solution that needs another entry costs at least the gap more than the linear bound.
             inside = cost if finished else reached * (1 - SAFETY)
-            bound = max(bound, min(cost, inside, relaxed.bound + gap))
-            if not finished or cost - relaxed.bound <= gap:
+            bound = max(bound, min(cost, inside, least + gap))
+            if not finished or cost - least <= gap:
                 break
             few *= GROWTH
         return Outcome(groups, cost + offset, min(bound, cost) + offset)
+
+    @cached_property
+    def _relaxed(self) -> tuple[Floats, float]:
+        """The reduced cost of each entry in the linear program, and the linear bound."""
+        model, columns = self._model(self._cells)
+        relaxed = model.relax()
+        self.work += relaxed.work
+        if relaxed.reduced is None:
+            return np.zeros(self.entries), 0.0
+        # An entry costs its own reduced cost and, as its cell must be used, that of the cell.
+        own = np.maximum(0.0, relaxed.reduced[columns.taken])
+        dear = np.maximum(own, relaxed.reduced[columns.used][self._cells.cell])
+        return dear, relaxed.bound
 
     def _solve(self, cells: Cells, cost: float, nodes: int) -> tuple[Ints | None, float, bool]:
         """Solve the program over some cells; return groups that cost less, a bound, and whether it is finished."""
         model, columns = self._model(cells)
         found = model.solve(cost * (1 - TIE), nodes)
+        self.work += found.work
         if found.values is None:
             return None, found.bound, found.finished
         taken = found.values
@@ -372,26 +398,14 @@ class IntegerProgram:
         return most
 
 
-def obstacle(problem: Problem) -> str:
-    """Why no program states a problem, for messages; empty where one does."""
+def obstacle(problem: Problem, over_all_cells: bool = True) -> str:
+    """Why no program states a problem, over all its cells or over some, for messages; empty where one does."""
     rules = problem.rules
     if problem.class_count > 1 or not problem.objective.monotone:
         return "with this objective"
     if (rules.entropy > 0).any() or (rules.depth > 0).any() or np.isfinite(rules.distance).any():
         return "under this requirement"
-    if not PointTrees(problem).exact:
+    if over_all_cells and not PointTrees(problem).exact:
         return "with columns of subsets"  # they have too many closures
     # A row that stands for several records cannot be cut.
     return "" if problem.table.counts is None else "of counted records"
-
-
-def polish(problem: Problem, groups: Ints, progress: Progress) -> tuple[Ints, float | None]:
-    """Improve a partition by one program of few entries, if the table is small; returns a bound, too.
-
-    The partition never costs more than the one given. Where it costs as much as the bound, it is an optimum.
-    """
-    program = IntegerProgram.of(problem, POLISHED_ENTRIES)
-    if program is None:
-        return groups, None
-    found = program.improve(groups, POLISHING_NODES, 1, progress)
-    return found.groups, found.bound

@@ -60,7 +60,7 @@ class WeightedMethod(Method):
         found = []
         if unknown:
             close = near_miss(unknown[0], sensitive) or f"; weigh {', '.join(sensitive) or 'none'}."
-            found.append(f"{what} names '{unknown[0]}', which is no sensitive column{close}")
+            found.append(f"{what} names '{unknown[0]}', which is not a sensitive column{close}")
         if missing:
             names = ", ".join(f"'{name}'" for name in missing)
             found.append(f"{what} lacks {names}; give every sensitive column a weight.")
@@ -114,7 +114,7 @@ class EnhancedPK(WeightedMethod):
     promise = "none"
     growth = "n²"
     seconds = 2.2
-    summary = "shares out rare sensitive values first, for many groups with p values each"
+    summary = "distributes rare sensitive values first, for many groups with p values each"
 
     def may_be_refined(self) -> bool:
         return False  # it is chosen for the number of its groups, which refinement does not keep

@@ -39,7 +39,7 @@ class Forest(Method):
     promise = "max(2k − 1, 3k − 5) × optimum"
     growth = "n²"
     seconds = 11.8
-    summary = "links near records to trees and cuts these; has a guarantee"
+    summary = "links similar records into trees and cuts these; has a guarantee"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if problem.tallied:

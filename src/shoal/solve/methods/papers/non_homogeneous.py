@@ -25,13 +25,13 @@ WITHIN: dict[str, type[Method]] = {
 class NonHomogeneous(Method):
     """Release for every record the closure of k neighbours in its group, itself among them.
 
-    Another method cuts the table into groups; the records of a group stand on a ring, in the order of a
+    Another method cuts the table into groups; the records of a group are arranged in a ring, in the order of a
     Hilbert curve. On a ring, window i covers the records i … i + k − 1, and a random matching decides which
     record carries which window. A window is part of its group, so that this never loses more than the groups
     closed as they are, under a monotone objective. Every record suits k windows and every window k records,
-    which is what the audit proves: released records do NOT read the same. The matching is fresh chance that
-    no seed repeats, for whoever knew it would know the records. O(n·(k + log n)) in time and O(n·k) in
-    memory, beside the other method's.
+    which is what the audit proves: released records do NOT look the same. The matching is random and no seed
+    repeats it, because anyone who knew it would know the records. O(n·(k + log n)) in time and O(n·k) in
+    memory, in addition to the other method's.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class NonHomogeneous(Method):
     promise = "none"
     growth = "n²"
     seconds = 0.58
-    summary = "closes windows of k neighbours inside groups; released records do not read the same"
+    summary = "closes windows of k neighbours inside groups; released records of a group do not look the same"
     homogeneous = False
 
     def problems(self) -> list[str]:
@@ -71,5 +71,5 @@ class NonHomogeneous(Method):
             window = draw_matching(ring.size, k, rng)
             places = (window[:, None] + np.arange(k)) % ring.size
             windows[ring] = ring[places]
-        note = "records of a group do not read the same: the audit proves k-regular compatibility"
+        note = "records of a group do not look the same: the audit proves k-regular compatibility"
         return Partition(np.arange(n, dtype=np.int32), (note,), windows)

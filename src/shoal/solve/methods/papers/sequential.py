@@ -94,9 +94,9 @@ class Sequential(Method):
     closest. No guarantee. O(passes × n² / (α·k)) in time, O(n) in memory.
 
     Under a requirement beyond k, the start and the splits deal every sensitive value out evenly, a record
-    moves only if both groups go on keeping the requirement, and a split that breaks it is not made. The first
-    groups have at least twice the records that can keep it at all, or none could be spared. Small groups then
-    hold on to their records, so a second run asks this only of groups of k and more and merges
+    moves only if both groups still meet the requirement, and a split that breaks it is not made. The first
+    groups have at least twice the records that can meet it at all, or none could be spared. Small groups then
+    keep their records, so a second run asks this only of groups of k and more and merges
     whatever misses the requirement at the end; the better of the two is kept.
 
     Parameters
