@@ -32,7 +32,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fingerprints figures fuzz docs map wheel clean
+.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fingerprints figures size fuzz docs map wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -111,8 +111,12 @@ bench: $(STAMP)-test ## Measure speed and loss of all methods; another: make ben
 fingerprints: $(STAMP)-test ## See whether about ninety jobs release what they did before
 	@$(BIN)/python tools/fingerprints.py
 
-figures: $(STAMP)-test ## Show how many modules, rooms and imports between rooms there are
-	@$(BIN)/python tools/figures.py
+# Hours on a busy machine, about one on an idle one. Another call goes on where this one was stopped.
+figures: $(STAMP)-test ## Run every benchmark that the documentation shows, and write its tables
+	@$(BIN)/python docs/make_figures.py --measure
+
+size: $(STAMP)-test ## Show how many modules, rooms and imports between rooms there are
+	@$(BIN)/python tools/size.py
 
 fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile files: make fuzz MINUTES=30 SEED=0
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --start $(or $(SEED),0) --jobs $(WORKERS)
@@ -122,10 +126,10 @@ fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile fi
 
 # Material warns of a coming MkDocs that constraints.txt keeps out.
 docs: $(STAMP)-docs ## Build the documentation into site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict # --quiet would hide warnings from --strict
 	@echo "Open site/index.html; to search as well: $(BIN)/python -m http.server --directory site --bind 127.0.0.1"
 
-map: $(STAMP)-venv ## Write the map of the code into docs/architecture.md, from docstrings
+map: $(STAMP)-venv ## Write the map of the code into docs/explanation/architecture.md, from docstrings
 	@$(BIN)/python tools/make_map.py
 
 wheel: $(STAMP)-test ## Build a wheel with compiled kernels for this Python and platform into dist/

@@ -1,4 +1,7 @@
-"""Fill pages while the site is built: the command line from its commands, the settings file from its settings."""
+"""Fill pages while the site is built: the command line from its commands, the settings file from its settings.
+
+What screen readers stumble over in pages that Material makes is repaired, too.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,27 @@ from typing import Any
 
 PLACE = "<!-- commands -->"
 SECTION = re.compile(r"<!-- settings of \[(\w+)\] -->")
+NOT_RUN = re.compile(r"^<!-- not run by the tests: .* -->\n", re.M)  # for docs/make_outputs.py
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
+    markdown = NOT_RUN.sub("", markdown)
     markdown = SECTION.sub(lambda found: settings(found[1]), markdown)
     return markdown.replace(PLACE, commands()) if PLACE in markdown else markdown
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Called by MkDocs for the page that says that there is no such page."""
+    return on_post_page(output_content)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Called by MkDocs for every page that it has made."""
+    output = re.sub(
+        r"<th([^>]*)></th>", r"<td\1></td>", output
+    )  # a corner of a table is no heading
+    return output.replace('class="md-search"', 'class="md-search" aria-label="Search"')
 
 
 def settings(section: str) -> str:

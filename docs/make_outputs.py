@@ -10,8 +10,8 @@ sh          the same commands without `$` and without what they print.
 toml, csv   settings and hierarchies, or parts of settings.
 text        nothing to run.
 
-`...` stands for anything, and seconds may differ. A block that cannot run says why in a comment:
-`# not run by the tests: …`.
+`...` stands for anything, and seconds may differ. A block that cannot run has a comment in the line above, which
+readers of the built page do not see: `<!-- not run by the tests: why -->`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"
 LANGUAGES = ("console", "csv", "python", "sh", "text", "toml")
 
 _BLOCK = re.compile(
-    r'^```(?P<language>\w*)(?: title="(?P<title>[\w.-]+)")?\n(?P<text>.*?)^```$', re.M | re.S
+    r"^(?P<not_run><!-- not run by the tests: \w[^\n]* -->\n)?"
+    r'```(?P<language>\w*)(?: title="(?P<title>[\w.-]+)")?\n(?P<text>.*?)^```$',
+    re.M | re.S,
 )
 _COMMAND = re.compile(r"((?:[^\n]*\\\n)*[^\n]*\n?)(.*)", re.S)  # a backslash continues a line
 _OUTPUT = re.compile(r"\n*```text\n(?P<text>.*?)^```$", re.M | re.S)
 _PRINTED = re.compile(r"^( *print\(.*\)  # )(.*)$", re.M)
 _SECONDS = re.compile(r'^(seconds +|.*"seconds": )[\d.]+', re.M)
-_NOT_RUN = re.compile(r"^# not run by the tests: \w+", re.M)
 
 
 def languages(page: Path) -> list[str]:
@@ -83,7 +84,7 @@ def _with_outputs(page: Path, folder: Path) -> str:
         code, language = block["text"], block["language"]
         if block["title"]:
             (folder / block["title"]).write_text(code, encoding="utf-8")
-        if _NOT_RUN.search(code) or (language == "python" and block["title"]):
+        if block["not_run"] or (language == "python" and block["title"]):
             found.append(code)
         elif language in ("console", "sh"):
             found.append(_run_commands(code, language, folder))

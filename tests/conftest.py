@@ -70,6 +70,15 @@ def shell(
     return run
 
 
+@pytest.fixture(scope="module")
+def briefly() -> Iterator[None]:
+    """Let quick refinement of small tables do less, in all tests of a file."""
+    from partitions import brief_budget  # which takes long to import
+
+    with brief_budget():
+        yield
+
+
 @pytest.fixture(params=ENGINES, scope="module")
 def engine(request: pytest.FixtureRequest) -> str:
     """Every engine that reads files."""

@@ -55,8 +55,8 @@ def _run(page: Any, base: str) -> None:
     """Two runs, so that there is something to compare."""
     for number, k in enumerate((10, 5), start=1):
         page.goto(f"{base}/run")
-        page.get_by_label("k records that read the same").fill(str(k))
-        page.get_by_label("Time to improve").select_option("off")
+        page.locator("#k").fill(str(k))
+        page.locator("#refine").select_option("off")
         page.get_by_role("button", name="Run", exact=True).click()
         page.wait_for_selector(f"text=Open the release of run {number}", timeout=300_000)
 

@@ -1,4 +1,4 @@
-"""Write the map of the code into `docs/architecture.md`, from the docstrings of folders and files: `make map`.
+"""Write the map of the code into docs/explanation/architecture.md, from docstrings: `make map`.
 
 The first paragraph of a docstring says what a folder or file is for. A sentence with "must not know" gets a column of
 its own. A test says when the page is out of date.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "shoal"
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 BEGIN, END = "<!-- map: made by tools/make_map.py -->\n", "<!-- end of the map -->\n"
 
 # From top to bottom: imports point down. A room is a folder or a file of src/shoal; "shoal" is its __init__.py.
@@ -64,8 +64,8 @@ def shown(path: Path) -> str:
 
 
 def table() -> Iterator[str]:
-    """Every room, what it holds, and what it must not know."""
-    yield "| room | what it holds | what it must not know |"
+    """Every room, what it contains, and what it must not know."""
+    yield "| room | what it contains | what it must not know |"
     yield "| --- | --- | --- |"
     for place in map(place_of, ORDER):
         sentences = re.split(r"(?<=\.) (?=[A-Z])", said(place))

@@ -30,9 +30,9 @@ def write_atomically(
 ) -> None:
     """Let a file appear under its name once it is filled, on disk and checked.
 
-    Until then it has a hidden name beside the target, or in a `folder` on the same disk, that ends like it, and
-    only its owner may read it. A file that is replaced hands on its permissions, and where possible its owner;
-    of a link, the file it points to is replaced. A `private` file stays its owner's alone, whatever it replaces.
+    Until then it has a hidden name next to the target, or in a `folder` on the same disk, with the same suffix, and
+    only its owner may read it. The new file gets the permissions and, if possible, the owner of the file it replaces;
+    of a link, the target is replaced. A `private` file stays readable by its owner only, whatever it replaces.
     Windows has no such permissions: there, files get those of their folder.
     """
     real = real_target(target)
@@ -56,11 +56,11 @@ def write_atomically(
     finally:
         with suppress(OSError):
             temporary.unlink()
-    raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
+    raise InputError(f"'{target}' cannot be written: {why}. Choose another place.")
 
 
 def _temporary(real: Path, suffix: str) -> Path:
-    """A hidden name that says whose it is, as far as there is room, and ends in the suffix."""
+    """A hidden name that contains the target's name, as far as there is room, and ends in the suffix."""
     ending = f".{secrets.token_hex(4)}.tmp{suffix}"
     room = _LONGEST_NAME - len(ending.encode()) - 1
     name = real.name.encode()[:room].decode(errors="ignore")
@@ -76,12 +76,12 @@ def create_private(path: Path) -> int:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder that only its owner may enter, or close one that is there to all others.
+    """Make a folder that only its owner may enter, or close an existing one to all others.
 
     Raises
     ------
     PermissionError
-        Where the folder is another user's, who could open it again.
+        If the folder belongs to another user, who could open it again.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if has_owners() and path.stat().st_uid != os.geteuid():
@@ -90,7 +90,9 @@ def make_private_folder(path: Path) -> None:
 
 
 def readable_by_others(found: os.stat_result) -> bool:
-    """Whether other users may read a file: its group, too, unless somebody else, like an administrator, chose that."""
+    """Whether other users may read a file: its group, too, unless someone else, like an administrator, chose that
+    group.
+    """
     if not has_owners():
         return False
     others = 0o077 if found.st_uid == os.geteuid() else 0o007
@@ -98,10 +100,10 @@ def readable_by_others(found: os.stat_result) -> bool:
 
 
 def _mode(temporary: Path, real: Path) -> int:
-    """The permissions that a file shall have in the end: those of the file it replaces, or of any new one."""
+    """The permissions that a file gets in the end: those of the file it replaces, or of any new one."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(real.stat().st_mode) & 0o777
-    # The system applies the umask to an empty file that is never filled: whoever opened it meanwhile reads nothing.
+    # The system applies the umask to an empty file that is never filled, so a process that opened it reads nothing.
     descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         return stat.S_IMODE(os.fstat(descriptor).st_mode)
@@ -130,10 +132,12 @@ def has_owners() -> bool:
 
 
 def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
-    """Let the finished file appear under its name, in one step."""
+    """Give the finished file its name, in one step."""
     if not overwrite:
         try:
-            os.link(temporary, target)  # unlike a rename, refuses a target that appeared meanwhile
+            os.link(
+                temporary, target
+            )  # unlike a rename, this refuses a target that appeared meanwhile
             return
         except (OSError, AttributeError):  # the target exists, or there are no hard links here
             if os.path.lexists(target):
@@ -147,9 +151,9 @@ def real_target(target: Path) -> Path:
 
 
 def output_exists_problem(target: Path) -> str:
-    """Say that an output exists."""
+    """Report that an output exists."""
     return (
-        f"The output '{target}' exists; choose another name or pass --overwrite (overwrite=True)."
+        f"The output '{target}' exists. Choose another name or pass --overwrite (overwrite=True)."
     )
 
 

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, each kind with its exit code on the command line."""
+"""All errors that shoal raises on purpose, each with its exit code on the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from shlex import quote
 from typing import Any, Literal
 
-MOST, LONGEST = 60, 80  # names in a message, and characters of one
+MOST, LONGEST = 60, 80  # names in a message, and characters of each
 
-# Why a column is not released unless somebody allows it.
+# Why a column is not released unless someone allows it.
 Reason = Literal["unique", "reveals", "identifier", "text", "person", "links", "formula"]
 Allowed = Mapping[str, Sequence[str]]  # reasons by column
 
@@ -20,14 +20,14 @@ REASONS: dict[str, str] = {
     "reveals": "it reveals a quasi-identifier or follows from one",
     "identifier": "it contains names, addresses or numbers of people",
     "text": "it contains free text",
-    "person": "it repeats, and a group may belong to a single one of its values",
+    "person": "it repeats, and a group may contain a single one of its values",
     "links": "it is a pseudonym that links several records",
     "formula": "a spreadsheet would run some of its texts as formulas",
 }
 
 
 class ShoalError(Exception):
-    """The base of every error that shoal raises on purpose."""
+    """The base class of every error that shoal raises on purpose."""
 
     exit_code = 1
 
@@ -43,21 +43,23 @@ class InputError(ShoalError, ValueError):
 
 
 class NotAvailable(InputError):
-    """What a table on an engine, or its release, cannot tell or do; read the table into memory instead."""
+    """A table on an engine, or its release, does not support this; read the table into memory instead."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a column is not released unless somebody allows it."""
+    """Why a column is not released unless someone allows it."""
 
     column: str
     reason: Reason
-    sentence: str  # empty where another column's sentence says it
-    identified: int = 0  # how many people the column identifies, alone or with others
+    sentence: str  # empty if another column's sentence covers it
+    identified: int = 0  # number of people whom the column identifies, alone or with others
 
 
 class Refused(InputError):
-    """Releasing these columns could identify people, so that somebody must allow it; `refusals` says which and why."""
+    """Releasing these columns could identify people, so someone must allow it; `refusals` gives the columns and
+    reasons.
+    """
 
     def __init__(self, refusals: Sequence[Refusal]) -> None:
         self.refusals = tuple(refusals)
@@ -71,17 +73,17 @@ class Infeasible(ShoalError):
 
 
 class AuditFailed(ShoalError):
-    """A table does not keep the promised requirement."""
+    """A table does not meet the promised requirement."""
 
     exit_code = 3
 
 
 class Cancelled(ShoalError):
-    """The work was stopped from outside; raise it from a progress function to stop a run."""
+    """The work was stopped from outside; raise it in a progress function to stop a run."""
 
 
 def raise_problems(problems: Iterable[str]) -> None:
-    """Raise one `InputError` for all problems found, or return when there are none."""
+    """Raise one `InputError` for all problems, or return if there are none."""
     found = tuple(dict.fromkeys(problems))
     if found:
         raise InputError(found)
@@ -89,7 +91,7 @@ def raise_problems(problems: Iterable[str]) -> None:
 
 @contextmanager
 def added_to(problems: list[str]) -> Iterator[None]:
-    """Add what an `InputError` says to the problems found so far, and go on after the block."""
+    """Add the problems of an `InputError` to the list, and continue after the block."""
     try:
         yield
     except InputError as error:
@@ -97,23 +99,23 @@ def added_to(problems: list[str]) -> Iterator[None]:
 
 
 def raise_refusals(refusals: Sequence[Refusal]) -> None:
-    """Raise one `Refused` for all refusals, or return when there are none."""
+    """Raise one `Refused` for all refusals, or return if there are none."""
     if refusals:
         raise Refused(refusals)
 
 
 def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
-    """Refusals as sentences, with what to do about them."""
+    """Return refusals as sentences, with the remedy."""
     if not refusals:
         return []
     options = dict.fromkeys(f"--allow {quote(f'{own.column}:{own.reason}')}" for own in refusals)
     other = (
-        "Leave such a column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
+        "Leave the column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
     )
     remedy = other if any(own.reason != "person" for own in refusals) else ""
     return [
         *(own.sentence for own in refusals if own.sentence),
-        f"{remedy}To release it all the same, allow it with {' '.join(options)}.",
+        f"{remedy}To release it anyway, allow it with {' '.join(options)}.",
     ]
 
 
@@ -121,7 +123,7 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
 def translate_errors(
     is_foreign: Callable[[Exception], bool], sentence: Callable[[Exception], str]
 ) -> Iterator[None]:
-    """Turn what a library raises into one sentence of ours, from which nothing of its own words can be had."""
+    """Turn errors of a library into one sentence of ours that repeats nothing of the library's message."""
     try:
         yield
     except ShoalError:
@@ -133,19 +135,35 @@ def translate_errors(
 
 
 def shown(value: Any) -> str:
-    """A wrong value as a message may show it: anything that might hold cells by its type only."""
+    """Return a wrong value as a message may show it; for anything that might contain cells, only the type."""
     is_plain = isinstance(value, str | int | float | None)
     return repr(value) if is_plain else f"a value of type {type(value).__name__}"
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant: "; did you mean 'zip'?", or nothing."""
+    """Suggest the known name that was probably meant: "; did you mean 'zip'?", or nothing."""
     close = get_close_matches(name, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def counted(number: int, noun: str = "", plural: str = "") -> str:
+    """Return a number with thousands separators, followed by its noun, if one is given.
+
+    Examples
+    --------
+    >>> counted(0, "record"), counted(1, "record"), counted(1234, "person", "people")
+    ('0 records', '1 record', '1,234 people')
+    >>> counted(1234)
+    '1,234'
+
+    """
+    if not noun:
+        return f"{number:,}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def listed(names: Iterable[str]) -> str:
-    """Names in a row, as many and as much of each as a message can bear."""
+    """Join names with commas, shortened to what fits into a message."""
     known = list(names)
     shown_names = [name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in known[:MOST]]
     more = f" and {len(known) - MOST:,} more" if len(known) > MOST else ""

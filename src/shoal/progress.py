@@ -1,4 +1,4 @@
-"""How long work reports its progress: the stage, how much is done and how much there is to do."""
+"""Progress of long work: the stage, how much is done and how much there is to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-COMPILING = "compiling kernels, once"
+COMPILING = "compiling (first run only)"
 STAGES = {
     "reading": "reading the table",
     "encoding": "checking and encoding",
@@ -33,30 +33,30 @@ STAGES = {
     "solving in rounds": "grouping similar records",
     "grouping": "grouping similar records",
     "refining": "improving the groups",
-    "counting persons": "counting persons",
+    "counting people": "counting people",
     "leaving out": "leaving records out",
     "closing": "generalizing",
     "rendering": "generalizing",
-    "auditing": "auditing the release",
-    "writing": "writing and auditing the file",
-    "bounding the loss": "bounding the loss",
+    "auditing": "checking the release",
+    "writing": "writing and checking the file",
+    "bounding the loss": "computing the certificate",
     "reporting": "writing the report",
-}  # of a run, in order, and what a person is told
+}  # stages of a run in order, and the words shown for each
 STEP_WORDS = tuple(dict.fromkeys(STAGES.values()))
 
 
 def stage_in_words(stage: str) -> str:
-    """What a person is told of a stage, which may be one of a method's own."""
+    """Return the words for a stage, which may be a method's own."""
     return STAGES.get(stage, stage.partition(":")[0])
 
 
 def step_of(stage: str) -> int:
-    """The number of a stage's step among `STEP_WORDS`, from 1; 0 for a stage of a method's own."""
+    """Return the number of a stage's step among `STEP_WORDS`, from 1; 0 for a method's own stage."""
     return STEP_WORDS.index(STAGES[stage]) + 1 if stage in STAGES else 0
 
 
 class Watch:
-    """Runs one stage after the other, reporting and timing each."""
+    """Runs stages one after another, and reports and times each."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -64,7 +64,7 @@ class Watch:
         self.seconds: dict[str, float] = {}
 
     def again(self) -> None:
-        """Say once more which stage this is, after something else was said."""
+        """Report the current stage again, after something else was reported."""
         self.progress(self.stage, 0, 1)
 
     def __call__(self, stage: str, work: Callable[[], T]) -> T:
@@ -77,12 +77,12 @@ class Watch:
 
 
 SOON = 0.5  # seconds of work before a bar is shown
-EVERY = 0.2  # seconds between two changes of it
+EVERY = 0.2  # seconds between two updates
 
 
 @contextmanager
 def progress_or_bar(progress: Progress | None) -> Iterator[Progress]:
-    """Yield the function that was given, or else a bar in a notebook and silence elsewhere."""
+    """Yield the given function, or else a bar in a notebook and silence elsewhere."""
     if progress is not None or not _is_notebook():
         yield progress or silent
         return
@@ -94,14 +94,14 @@ def progress_or_bar(progress: Progress | None) -> Iterator[Progress]:
 
 
 def _is_notebook() -> bool:
-    """Whether this code runs in the kernel of a notebook, which has loaded IPython."""
+    """Whether this code runs in a notebook, whose kernel has loaded IPython."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module else None
     return hasattr(shell, "kernel")
 
 
 class _Bar:
-    """One line below a cell: the stage and how much of it is done."""
+    """One line below a notebook cell: the stage and how much of it is done."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + SOON
@@ -116,7 +116,7 @@ class _Bar:
         self._show(f"<progress{share}></progress> {escape(stage)}")
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown is not None:
             self._show("")
 

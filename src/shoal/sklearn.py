@@ -1,4 +1,4 @@
-"""A transformer for scikit-learn: it generalizes features so that at least k training records read the same."""
+"""A scikit-learn transformer that generalizes features so that at least k training records look the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ try:
     from sklearn.utils.validation import check_is_fitted
 except ImportError:
     raise InputError(
-        "shoal.sklearn needs scikit-learn; run: pip install 'shoal[evaluation]'."
+        "shoal.sklearn needs scikit-learn. Run: pip install 'shoal[evaluation]'."
     ) from None
 
 try:
@@ -31,7 +31,7 @@ try:
 except ImportError:  # before 1.6
 
     def validate_data(estimator: Any, X: Any, **options: Any) -> Any:  # noqa: N803
-        """The same as a method of estimators."""
+        """Call the estimator's own method, as older versions of scikit-learn do."""
         if options.pop("skip_check_array", False):
             estimator._check_feature_names(X, reset=options["reset"])
             estimator._check_n_features(X, reset=options["reset"])
@@ -39,41 +39,41 @@ except ImportError:  # before 1.6
         return estimator._validate_data(X, **options)
 
 
-# What scikit-learn and NumPy say with values of the table in it, by its beginning, and what is said instead.
+# The starts of errors of scikit-learn and NumPy that contain values of the table, and what to say instead.
 _WITHOUT_VALUES = {
-    "Expected 2D array": "Expected 2D array, got another shape instead. Reshape your data: a row for each record.",
-    "Complex data not supported": "Complex data not supported; give numbers.",
-    "could not convert": "Some values are no numbers; give texts in a data frame, or encode them.",
+    "Expected 2D array": "Expected 2D array, got another shape instead. Reshape your data to one row for each record.",
+    "Complex data not supported": "Complex data not supported. Use real numbers.",
+    "could not convert": "Some values are not numbers. Pass texts in a data frame, or encode them as numbers.",
 }
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):
-    """Generalize features, and return them as numbers that models can use.
+    """Generalize features, and return them as numbers for models.
 
-    `fit` anonymizes the training records; a record then takes the least general closure that covers it, among those
-    that at least k training records take. So the training records, transformed, read the same k at a time, and `k_`
-    says how many at least. Other records are transformed by the same closures; they are not a release, and nothing is
-    promised for them: see `shoal.Recoding` for that. What no closure covers is hidden.
+    `fit` anonymizes the training records. Each record then gets the most precise closure (its generalized values) that
+    covers it, among those that at least k training records get. So each transformed training record looks the same as
+    at least `k_` of them, itself included. Other records are transformed with the same closures, but they are not a
+    release and nothing is promised for them; use `shoal.Recoding` for that. Values that no closure covers are hidden.
 
-    A number becomes the middle of its closure. A category becomes a column for each value, each with the share that an
-    even spread over its closure gives it. Labels `y` are not changed and not protected.
+    A number becomes the middle of its closure. A category becomes one column for each value, which contains the share
+    of that value if the closure is spread evenly over its values. Labels `y` are neither changed nor protected.
 
     Parameters
     ----------
     k
-        The least number of training records that read the same.
+        The smallest number of training records that look the same. A larger k is safer and loses more detail.
     models
-        Generalization models by column name, for features that come as a frame; by default numbers and dates get
-        intervals, everything else suppression.
+        Generalization models by column name, if the features are a data frame. By default, numbers and dates get
+        intervals and everything else suppression.
     method, refine, seed
         As in `shoal.anonymize`.
 
     Attributes
     ----------
     k_
-        Training records that read the same at least, counted after the fit.
+        The smallest number of training records that look the same, counted after the fit.
     release_
-        The release of the training records that the closures come from.
+        The release of the training records from which the closures are taken.
 
     Examples
     --------
@@ -100,17 +100,17 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803
-        """Find closures for training records; `y` is not used."""
+        """Find closures for the training records; `y` is not used."""
         table = self._table(X, reset=True)
         if isinstance(self.k, int) and table.num_rows < self.k:
             raise ValueError(
-                f"n_samples={table.num_rows} is fewer than k = {self.k}; give more records or a smaller k."
+                f"n_samples={table.num_rows} is fewer than k = {self.k}. Use more records or a smaller k."
             )
         given = dict(self.models or {})
         unknown = [name for name in given if name not in table.column_names]
         if unknown:
             raise InputError(
-                f"Models are given for features that are not there: {', '.join(unknown)}."
+                f"The 'models' parameter names features that do not exist: {', '.join(unknown)}. Remove or rename them."
             )
         self.release_ = anonymize(
             table,
@@ -129,7 +129,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Floats:  # noqa: N803
-        """The features of records as numbers."""
+        """Return the generalized features of records as numbers."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
         coverage = self._coverage(table)
@@ -138,7 +138,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return np.concatenate([own.numbers[closure] for own in self._features], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """The names of what `transform` returns."""
+        """Return the names of the columns that `transform` returns."""
         check_is_fitted(self)
         names = list(getattr(self, "feature_names_in_", self._names()))
         if input_features is not None:
@@ -162,10 +162,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     def _table(self, X: Any, reset: bool) -> pa.Table:  # noqa: N803
-        """Features as an Arrow table: a frame as it is, anything else as numbers."""
+        """Features as an Arrow table: a data frame as it is, anything else as numbers."""
         if hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, pa.Table):
             if len(set(X.columns)) < len(X.columns):
-                raise InputError("Some columns have the same name; rename them.")
+                raise InputError("Several columns have the same name. Rename them.")
             validate_data(self, X, reset=reset, skip_check_array=True)
             frame = open_frame(X)
             table = pa.table({name: arrow_column(frame, name) for name in frame.columns})
@@ -176,7 +176,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return pa.table({name: numbers[:, j] for j, name in enumerate(self._names())})
 
     def _checked(self, X: Any, reset: bool) -> Floats:  # noqa: N803
-        """Features as numbers; what scikit-learn says of others without the values that it shows."""
+        """Features as numbers; errors of scikit-learn are replaced if they would show values."""
         try:
             numbers: Floats = validate_data(self, X, reset=reset, dtype=np.float64)
         except ValueError as error:
@@ -198,7 +198,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 
 
 class _Feature:
-    """The closures of one feature, and last the one that hides it: what they cover, and as numbers."""
+    """The closures of one feature, with the one that hides it last: the values they cover, and their numbers."""
 
     def __init__(self, column: Column, closures: npt.NDArray[np.int32]) -> None:
         self.form = column.form
@@ -227,17 +227,17 @@ class _Feature:
             self.endings = (*(f"_{label}" for label in self.form.labels), *missing)
 
     def _ends(self, closures: npt.NDArray[np.int32], positions: Floats) -> tuple[Floats, Floats]:
-        """The lowest and the highest number of each closure, infinite where it holds missing values as well."""
+        """The lowest and the highest number of each closure, infinite if it also contains missing values."""
         low, high = (positions[np.minimum(end, positions.size - 1)] for end in closures)
         if self.form.has_null:
             is_hidden = closures[1] == self.form.null
-            is_missing = closures[0] == self.form.null  # and nothing else: it covers no number
+            is_missing = closures[0] == self.form.null  # and nothing else, so it covers no number
             low = np.where(is_missing, np.inf, np.where(is_hidden, -np.inf, low))
             high = np.where(is_missing, -np.inf, np.where(is_hidden, np.inf, high))
         return np.append(low, -np.inf), np.append(high, np.inf)
 
     def covers(self, values: pa.Array) -> npt.NDArray[np.bool_]:
-        """Whether each closure covers each of some values, and last a missing one: values × closures."""
+        """Whether each closure covers each of some values and, in the last row, a missing one: values × closures."""
         null = np.zeros(self.holds.shape[1], dtype=np.bool_)
         null[-1] = True
         if self.form.has_null:
@@ -261,12 +261,12 @@ def _is_number(column: Column) -> bool:
 def _numbers(values: pa.Array) -> list[float]:
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if is_text and len(values):
-        raise ValueError("A feature that had numbers when fitting has texts now; give numbers.")
+        raise ValueError("A feature that had numbers in fit has texts now. Use numbers.")
     return [float(value) for value in values.to_pylist()]
 
 
 def _usable(coverage: Coverage, k: int) -> tuple[npt.NDArray[np.bool_], int]:
-    """The closures that may be used, such that each takes at least k training records, or none: also the last."""
+    """The closures that may be used, so that each one, even the last, gets no training record or at least k."""
     chosen = assign_closures(coverage, lambda records: bool(records.size >= k))
     place = np.empty(coverage.order.size, dtype=np.int64)
     place[coverage.order] = np.arange(coverage.order.size)

@@ -128,7 +128,7 @@ def test_a_notebook_shows_what_is_proved_and_what_was_lost(release: shoal.Releas
     shown = Reader(release._repr_html_())
     assert shown.tags == {"table", "caption", "tbody", "tr", "th", "td"}
     assert "<i>People</i>" in shown.texts  # escaped: a text, not an element
-    assert "<b>row (alone it identifies 40 records)" in shown.texts
+    assert "<b>row (alone, it identifies 40 records)" in shown.texts
     assert any("can identify 40 of 40 people" in text for text in shown.texts)
     assert any("2-diversity" in text for text in shown.texts)
     assert {"– age", "– town", "– born"} <= set(shown.texts)

@@ -194,10 +194,13 @@ def test_an_order_or_hierarchy_that_coarsens_stays() -> None:
 @pytest.mark.parametrize(
     ("entries", "says"),
     [
-        ({"coarse-0": "many"}, "The bins of 'pay' must be a number above 0."),
-        ({"coarse-0": "-5"}, "The bins of 'pay' must be a number above 0."),
-        ({"coarse-1": "fortnight"}, "The bins of 'day' must be one of day, week, month"),
-        ({"coarse-2": "0"}, "How many first signs of 'zip' stay must be a whole number, like 3."),
+        ({"coarse-0": "many"}, "The width of ranges of 'pay' must be a number above 0, like 1000."),
+        ({"coarse-0": "-5"}, "The width of ranges of 'pay' must be a number above 0, like 1000."),
+        ({"coarse-1": "fortnight"}, "The width of ranges of 'day' must be one of day, week, month"),
+        (
+            {"coarse-2": "0"},
+            "The number of first characters of 'zip' to keep must be a whole number from 1 to 999, like 3.",
+        ),
     ],
 )
 def test_how_coarse_a_column_cannot_be_is_said(entries: dict[str, str], says: str) -> None:

@@ -52,7 +52,7 @@ def browser(stranger: TestClient, sessions: Sessions) -> TestClient:
 def test_nothing_is_shown_without_a_session(stranger: TestClient) -> None:
     answer = stranger.get("/")
     assert answer.status_code == 403
-    assert "has not been let in" in answer.text
+    assert "has no access yet" in answer.text
 
 
 def test_a_token_opens_one_session_and_no_second(stranger: TestClient, sessions: Sessions) -> None:
@@ -299,5 +299,5 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        with pytest.raises(InputError, match="leave --port out"):
+        with pytest.raises(InputError, match="Leave out --port"):
             serve(tmp_path, other.getsockname()[1], False, lambda text: None)

@@ -160,11 +160,11 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
     columns = steward.page("columns")
     assert "Suggested: identifier" in columns
     assert "Person 0001" not in columns, "no rare value is shown"
-    assert "only ones" in steward.page("part/single")
+    assert "Unique records" in steward.page("part/single")
     steward.post(
         "requirement", k="4", use_diversity="on", diversity_l="2", diversity_kind="distinct"
     )
-    assert "Loss per column" in steward.page("part/estimate")
+    assert "Detail lost per column" in steward.page("part/estimate")
     steward.run(k="4", refine="1", keep_order="on", title="People of three towns")
     page = steward.page("release")
     assert "at least 3 others" in page or "Proved" in page
@@ -234,7 +234,7 @@ def test_every_method_can_be_chosen_and_no_other(opened: Steward) -> None:
         assert f'<option value="{name}"' in page
         assert f"{name} – {summary}" in page
     opened.run(k="5", method="magic")
-    assert "There is no method 'magic'" in unescape(opened.page("run"))
+    assert "Unknown method 'magic'" in unescape(opened.page("run"))
 
 
 def test_what_another_version_knew_of_a_table_counts_no_more(project_of_people: Project) -> None:
@@ -255,7 +255,7 @@ def test_a_column_is_coarsened_on_the_page_of_columns(
     roles = {"role-0": "quasi-identifier", "role-1": "sensitive", "role-2": "keep", "roles": "1"}
     wrong = opened.post("columns", **roles, **{"coarse-1": "much"})
     assert wrong.status_code == 422
-    assert "The bins of &#39;pay&#39; must be a number above 0." in wrong.text
+    assert "The width of ranges of &#39;pay&#39; must be a number above 0" in wrong.text
     coarse = {"coarse-1": "500", "low-1": "", "high-1": "2000", "coarse-2": "quarter"}
     assert opened.post("columns", **roles, **coarse).status_code == 303
     page = opened.page("columns")
@@ -388,7 +388,7 @@ def test_a_broken_upload_is_one_sentence_and_leaves_nothing(steward: Steward, ho
     for place in ("/projects/upload", f"{steward.base}/tree/2/upload"):
         answer = steward.client.post(place, headers=headers, content=content)
         assert answer.status_code == 400, answer.text
-        assert "did not arrive whole; send it again" in answer.text
+        assert "did not arrive completely. Upload it again." in answer.text
     assert [path for path in steward.root.rglob("*") if path.is_file()] == before
     assert not list(steward.root.glob("incoming-*"))
 
@@ -400,7 +400,7 @@ def test_a_broken_form_is_one_sentence(steward: Steward, how: str) -> None:
     for part in ("columns", "requirement", "way"):
         answer = steward.client.post(f"{steward.base}/{part}", headers=headers, content=content)
         assert answer.status_code == 400, answer.text
-        assert "go back and send it again" in answer.text
+        assert "Go back and send it again" in answer.text
 
 
 def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:
@@ -449,7 +449,7 @@ def test_columns_that_identify_people_are_released_only_after_typing_their_numbe
     page = steward.page("release")
     assert "! Proved for some columns only" in page
     assert f"can identify {identified} of 400 people" in page
-    assert "You allowed it although its values identify people" in steward.page("columns")
+    assert "Release this column even though its values identify people" in steward.page("columns")
     assert steward.post("columns", roles="1", **roles).status_code in (200, 303)  # box unticked
     steward.run(k="4")
     assert "Refused." in steward.page("run")
@@ -459,7 +459,7 @@ def test_a_release_with_k_of_1_is_downloaded_only_on_purpose(steward: Steward) -
     steward.run(k="1")
     page = steward.page("release")
     assert "✗ Not proved" in page
-    assert "Download it although nothing is protected" in page
+    assert "Download it even though nothing is protected" in page
 
 
 def test_a_run_encodes_its_table_once(
@@ -536,7 +536,7 @@ def test_runs_are_compared_copied_and_deleted(steward: Steward) -> None:
     steward.run(k="9")
     page = steward.page("run")
     assert "k = 3" in page
-    assert "Loss against risk" in page
+    assert "Detail lost against risk" in page
     steward.post("runs/1/copy")
     assert "k = 3" in steward.page("part/state")
     steward.post("runs/1/delete")
@@ -599,7 +599,7 @@ def test_a_dead_desk_is_replaced(steward: Steward) -> None:
     project = office.projects.get(steward.folder.name)
     os.kill(office.jobs.desk(project).process_id, signal.SIGKILL)
     steward.wait(lambda: not office.jobs.desk(project).is_busy)
-    assert "Loss per column" in steward.page("part/estimate")
+    assert "Detail lost per column" in steward.page("part/estimate")
 
 
 def test_a_worker_that_dies_while_it_is_asked_is_no_error_of_the_app() -> None:
@@ -699,7 +699,7 @@ def test_what_columns_hold_is_corrected_in_place_and_by_the_command_line(
     opened.post("model/0", model="interval", weight="2")
     answer = opened.post("types", **{"type-0": "text", "type-2": "number"})
     assert answer.status_code == 422
-    assert "is said to hold numbers" in answer.text
+    assert "is declared as number" in answer.text
     assert "region" not in opened.page("part/state")
     assert opened.post("types", **{"type-0": "text", "type-1": "number"}).status_code == 303
     opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
@@ -735,13 +735,13 @@ def test_the_page_of_columns_ends_with_what_is_unknown_and_removed(opened: Stewa
     opened.upload("name,age,zx1,zx2,zx3\n" + "\n".join(lines) + "\n", "people.csv")
     page = opened.page("columns")
     assert "<dt>Left out, meaning unknown</dt><dd>zx1 … zx3 (3 columns)</dd>" in page
-    assert "<dt>Removed, identifiers</dt><dd>name</dd>" in page
+    assert "<dt>Removed as identifiers</dt><dd>name</dd>" in page
 
 
 def test_several_columns_get_a_role_by_one_form(steward: Steward) -> None:
     steward.post("columns", all="drop", column=["1", "2"])
     found = steward.page("part/state")
-    assert "0 generalized" in found
+    assert "0 quasi-identifiers" in found
     assert "No column is a quasi-identifier yet" in steward.page("part/estimate")
     assert steward.post("runs", k="3").status_code == 422
 

@@ -138,10 +138,10 @@ def test_records_without_an_answer_are_left_out() -> None:
     ("target", "message"),
     [
         ("ritch", "'ritch' is not in the table; did you mean 'rich'"),
-        ("age", "quasi-identifier, so the release does not tell it"),
+        ("age", "quasi-identifier, which is not released exactly"),
         ("name", "identifier, which is not released"),
-        ("many", "300 distinct values, and at most 50"),
-        ("same", "fewer than two values to learn"),
+        ("many", "300 different values, but at most 50"),
+        ("same", "fewer than two values to train on"),
     ],
 )
 def test_a_target_that_cannot_be_predicted_is_refused(target: str, message: str) -> None:

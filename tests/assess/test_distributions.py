@@ -84,8 +84,8 @@ def interval(label: str) -> tuple[float, float]:
     """The first and the last whole number of a bin."""
     if label.endswith(" or less"):
         return -math.inf, int(label.removesuffix(" or less"))
-    if label.endswith(" and more"):
-        return int(label.removesuffix(" and more")), math.inf
+    if label.endswith(" or more"):
+        return int(label.removesuffix(" or more")), math.inf
     first, _, last = label.partition(" to ")
     return int(first), int(last or first)
 
@@ -170,7 +170,7 @@ def days_of(label: str, universe: range) -> set[int]:
     plain = label.removesuffix(", or missing")
     if plain == "all values":
         return {*universe, *([-1] if label != plain else [])}
-    for sign, cut in ((" or earlier", 1), (" and later", 0), ("≤ ", 1), ("≥ ", 0)):
+    for sign, cut in ((" or earlier", 1), (" or later", 0), ("≤ ", 1), ("≥ ", 0)):
         if sign in plain:
             day = days_of_label(plain.replace(sign, ""))[cut].toordinal()
             found = {d for d in universe if (d <= day if cut else d >= day)}
@@ -329,12 +329,12 @@ def test_bins_have_round_ends_and_extremes_have_no_name() -> None:
     numbers = [1, 7, 12, 22, 33, 38, 39, 41, 44, 49, 57, 58, 61]
     drawn = unchanged(pa.array(numbers))
     assert drawn.labels == (
-        "9 or less", "10 to 19", "20 to 29", "30 to 39", "40 to 49", "50 to 59", "60 and more"
+        "9 or less", "10 to 19", "20 to 29", "30 to 39", "40 to 49", "50 to 59", "60 or more"
     )  # fmt: skip
     assert drawn.after == (2, 1, 1, 3, 3, 2, 1)
     days = unchanged(pa.array([date(1950 + 3 * n, 5, 1 + n) for n in range(14)]))
     assert days.labels[0] == "1954 or earlier"
-    assert days.labels[-1] == "1985 and later"
+    assert days.labels[-1] == "1985 or later"
 
 
 def test_few_numbers_are_shown_as_values() -> None:
@@ -395,7 +395,7 @@ def test_any_values_have_a_histogram(values: pa.Array) -> None:
 
 
 def test_dates_beyond_the_years_that_can_be_written_are_refused() -> None:
-    with pytest.raises(shoal.InputError, match="'s' holds dates outside the years 1 to 9999"):
+    with pytest.raises(shoal.InputError, match="'s' contains dates outside the years 1 to 9999"):
         unchanged(pa.array([-(2**31) + 1, 2**31 - 1, *range(20)], pa.int32()).cast(pa.date32()))
 
 

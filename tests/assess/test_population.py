@@ -167,7 +167,7 @@ def test_a_share_and_a_number_of_people_say_the_same() -> None:
 
 @pytest.mark.parametrize("given", [0, 1, 1.5, -3, 199, True, float("nan")])
 def test_a_population_that_cannot_be_is_refused(given: object) -> None:
-    with pytest.raises(shoal.InputError, match="number of people from 200 on"):
+    with pytest.raises(shoal.InputError, match="number of people of at least 200"):
         evaluated(given)
 
 
@@ -178,7 +178,7 @@ def test_a_population_without_the_columns_is_refused() -> None:
 
 def test_a_population_of_another_type_is_refused() -> None:
     people = pa.table({"age": ["young"] * 3, "town": ["Lyon"] * 3})
-    with pytest.raises(shoal.InputError, match="Column 'age' of the population is of another type"):
+    with pytest.raises(shoal.InputError, match="Column 'age' has another type in the population"):
         evaluated(people)
 
 
@@ -202,6 +202,6 @@ def test_the_command_line_takes_a_share_a_number_and_a_file(tmp_path, capsys, mo
         assert not ended.value.code
         outputs.append(capsys.readouterr().out)
     assert outputs[1] == outputs[2]
-    assert all("among all" in out and "800 people" in out for out in outputs[1:])
+    assert all("population" in out and "800 people" in out for out in outputs[1:])
     assert "unique people" in outputs[1]
-    assert "fewest alike" in outputs[3]
+    assert "smallest group" in outputs[3]

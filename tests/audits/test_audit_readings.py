@@ -290,7 +290,7 @@ def test_a_text_that_stands_for_nothing_has_no_counterparts() -> None:
 
 def test_a_release_of_other_records_is_refused() -> None:
     originals = read_originals(open_frame(pa.table({"x": [1, 2]})), {"x": shoal.Interval()})
-    with pytest.raises(shoal.InputError, match="The release has 1 records and the table 2"):
+    with pytest.raises(shoal.InputError, match="The release has 1 record but the table has 2"):
         audit_compatibility(originals, open_frame(pa.table({"x": ["*"]})), 1)
     with pytest.raises(shoal.InputError, match="Quasi-identifier 'x' is not in the release"):
         audit_compatibility(originals, open_frame(pa.table({"y": ["*"] * 2})), 1)

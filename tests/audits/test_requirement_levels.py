@@ -31,6 +31,7 @@ from shoal import (
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.encode import Table, encode
 from shoal.encoding.frames import open_frame
+from shoal.errors import counted
 from shoal.kernels.shared.rules import count_values, keeps_limits
 from shoal.risk.limits import check_feasible, compile_rules, most_groups
 
@@ -205,7 +206,8 @@ def test_the_audit_says_what_the_plain_definition_says(kind: str, data: st.DataO
         assert proof.required == secret.requirement.required
         assert proof.requirement == secret.requirement.describe("s")
     else:
-        says = f"{len(misses)} of {len(reached)} groups miss {secret.requirement.describe('s')} "
+        miss = "misses" if len(misses) == 1 else "miss"
+        says = f"{len(misses)} of {counted(len(reached), 'group')} {miss} {secret.requirement.describe('s')} "
         with pytest.raises(AuditFailed, match=re.escape(says)):
             shoal.audit(secret.frame, requirements=[secret.requirement], **job)
 
@@ -224,7 +226,7 @@ def test_what_the_whole_table_cannot_keep_is_refused(secret: Secret) -> None:
     if possible:
         check_feasible(secret.encoded(), 1, [secret.requirement])
     else:
-        with pytest.raises(Infeasible, match="No release can keep"):
+        with pytest.raises(Infeasible, match="No release can meet"):
             check_feasible(secret.encoded(), 1, [secret.requirement])
 
 
@@ -306,7 +308,9 @@ def test_a_release_says_how_many_groups_its_sensitive_values_allow():
         requirements=[PSensitive(2)],
     )
     assert release.audit.groups <= 3
-    assert "at most 3 groups can have 2 sensitive values (Condition 2)" in release.notes
+    assert (
+        "there can be at most 3 groups with 2 sensitive values each (Condition 2)" in release.notes
+    )
     easy = shoal.anonymize(
         table.assign(s=list("ab") * 6),
         quasi_identifiers=["n"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -34,22 +35,28 @@ def anonymize(table: Any, **job: Any) -> shoal.Release:
 @pytest.mark.parametrize(
     ("requirement", "says"),
     [
-        (LDiversity(2), "No release can keep frequency 2-diversity of 'ill': its most frequent value "
-            "allows ℓ0 = 1.6000; choose l of at most 1.6."),
-        (LDiversity(4, kind="distinct"), "No release can keep distinct 4-diversity of 'ill': it has 3 "
-            "distinct values; choose l of at most 3."),
-        (LDiversity(3, kind="entropy"), "No release can keep entropy 3-diversity of 'ill': its entropy "
-            "allows 2.4602; choose l of at most 2.4602."),
-        (LDiversity(2, kind="recursive", c=1.5), "No release can keep recursive (1.5, 2)-diversity of "
-            "'ill': it allows only c above 1.6667; choose c of at least 1.6667."),
-        (LDiversity(4, kind="recursive", c=9.5), "No release can keep recursive (9.5, 4)-diversity of "
-            "'ill': it has 3 distinct values; choose l of at most 3."),
-        (PSensitive(4), "No release can keep 4-sensitivity of 'ill': it has 3 distinct values "
-            "(Condition 1); choose p of at most 3."),
-        (PSensitive(4, TREE, ["cancer"], columns=["ill"]), "No release can keep extended 4-sensitivity "
-            "of 'ill': it has 3 protected subtrees (Condition 1); choose p of at most 3."),
-        (AlphaK(0.5), "No release can keep a share of at most 0.5 for any value of 'ill': a value has a "
-            "share of 0.6250 of the table; choose alpha of at least 0.625."),
+        (LDiversity(2), "No release can meet frequency 2-diversity of 'ill': one value has a share of 62.5 %, so "
+            "groups cannot "
+            "be balanced; protect the rare values instead (--require alpha:alpha=0.3:values=VALUE), or choose l "
+            "of at most 1.6."),
+        (LDiversity(4, kind="distinct"), "No release can meet distinct 4-diversity of 'ill': it has 3 distinct "
+            "values; choose l of at "
+            "most 3."),
+        (LDiversity(3, kind="entropy"), "No release can meet entropy 3-diversity of 'ill': its values are too unevenly "
+            "distributed; choose l of at most 2.4602."),
+        (LDiversity(2, kind="recursive", c=1.5), "No release can meet recursive (1.5, 2)-diversity of 'ill': it "
+            "allows only c above 1.6667; "
+            "choose c of at least 1.6667."),
+        (LDiversity(4, kind="recursive", c=9.5), "No release can meet recursive (9.5, 4)-diversity of 'ill': it "
+            "has 3 distinct values; choose l "
+            "of at most 3."),
+        (PSensitive(4), "No release can meet 4-sensitivity of 'ill': it has 3 distinct values; choose p of "
+            "at most 3."),
+        (PSensitive(4, TREE, ["cancer"], columns=["ill"]), "No release can meet extended 4-sensitivity of 'ill': "
+            "it has 3 protected subtrees; "
+            "choose p of at most 3."),
+        (AlphaK(0.5), "No release can meet a share of at most 0.5 for any value of 'ill': one value has a share of "
+            "0.6250 of the table; choose alpha of at least 0.625."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_met_is_refused_with_the_numbers(
@@ -66,9 +73,9 @@ def test_all_that_cannot_be_met_is_said_together() -> None:
     assert len(str(caught.value).splitlines()) == 3
 
 
-COLUMNS_OF = "'columns' of {} must be a list of column names; leave it out to mean all."
+COLUMNS_OF = "'columns' of {} must be a list of column names. Leave it out to mean all."
 L = "'l' of diversity must be a number of at least 1. Got {} instead."
-ONE_COLUMN = "{} with a hierarchy is about one column; name it in 'columns'."
+ONE_COLUMN = "{} with a hierarchy is about one column. Name it in 'columns'."
 
 
 @pytest.mark.parametrize(
@@ -80,44 +87,45 @@ ONE_COLUMN = "{} with a hierarchy is about one column; name it in 'columns'."
         (LDiversity("3"), L.format("'3'")),
         (LDiversity(True), L.format(True)),
         (LDiversity([3]), L.format("a value of type tuple")),
-        (LDiversity(2.5, kind="distinct"), "'l' of distinct diversity must be whole. Got 2.5 instead."),
+        (LDiversity(2.5, kind="distinct"), "'l' of distinct diversity must be a whole number. Got 2.5 instead."),
         (LDiversity(2, kind="entropi"), "'kind' of diversity must be one of frequency, distinct, entropy, "
             "recursive. Got 'entropi' instead."),
         (LDiversity(2, kind="recursive"), "'c' of recursive diversity must be a number above 0. "
             "Got None instead."),
         (LDiversity(2, kind="recursive", c=-1), "'c' of recursive diversity must be a number above 0. "
             "Got -1 instead."),
-        (LDiversity(2, c=1), "'c' is for recursive diversity only; leave it out or choose that kind."),
-        (LDiversity(2, columns="ill"), "'columns' of diversity must be a list of columns; write ['ill']."),
+        (LDiversity(2, c=1), "'c' is for recursive diversity only. Leave it out or choose that kind."),
+        (LDiversity(2, columns="ill"), "'columns' of diversity must be a list of columns. Write ['ill']."),
         (LDiversity(2, columns=[]), COLUMNS_OF.format("diversity")),
         (LDiversity(2, columns=3), COLUMNS_OF.format("diversity")),
         (LDiversity(2, columns=PATIENTS["ill"]), COLUMNS_OF.format("diversity")),
         (AlphaK(0.5, columns=[1]), COLUMNS_OF.format("alpha")),
         (PSensitive(0), "'p' of sensitivity must be a whole number of at least 1. Got 0 instead."),
         (PSensitive(2.5), "'p' of sensitivity must be a whole number of at least 1. Got 2.5 instead."),
-        (PSensitive(2, TREE), "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."),
-        (PSensitive(2, protected=["cancer"]), "Sensitivity needs 'hierarchy' and 'protected' together; "
-            "give both or neither."),
+        (PSensitive(2, TREE), "Sensitivity needs 'hierarchy' and 'protected' together. Give both or neither."),
+        (PSensitive(2, protected=["cancer"]), "Sensitivity needs 'hierarchy' and 'protected' together. Give both "
+            "or neither."),
         (PSensitive(2, TREE, ["cancer"]), ONE_COLUMN.format("Sensitivity")),
-        (PSensitive(2, TREE, ["cancer", "acne"], columns=["ill"]), "1 of the labels in 'protected' of "
-            "sensitivity are not in its hierarchy; name labels of it."),
+        (PSensitive(2, TREE, ["cancer", "acne"], columns=["ill"]), "1 label in 'protected' of sensitivity is not "
+            "in its hierarchy. Use labels of the hierarchy."),
         (PSensitive(2, TREE, "cancer", columns=["ill"]), "'protected' of sensitivity must be a list of labels."),
         (PSensitive(2, TREE, [["a"]], columns=["ill"]), "'protected' of sensitivity must be a list of labels."),
         (PSensitive(2, "ill.csv", ["cancer"], columns=["ill"]), "'hierarchy' of sensitivity must be a "
             "shoal.Hierarchy. Got 'ill.csv' instead."),
         (AlphaK(0), "'alpha' must be a number above 0 and at most 1. Got 0 instead."),
         (AlphaK(1.5), "'alpha' must be a number above 0 and at most 1. Got 1.5 instead."),
-        (AlphaK(0.5, []), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
-        (AlphaK(0.5, "flu"), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
-        (AlphaK(0.5, [None]), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
+        (AlphaK(0.5, []), "'values' of alpha must be a list of sensitive values. Leave it out to limit all values."),
+        (AlphaK(0.5, "flu"), "'values' of alpha must be a list of sensitive values. Leave it out to limit all values."),
+        (AlphaK(0.5, [None]), "'values' of alpha must be a list of sensitive values. Leave it out to limit all "
+            "values."),
         (TCloseness(-0.1), "'t' of closeness must be a number from 0 to 1. Got -0.1 instead."),
         (TCloseness(1.1), "'t' of closeness must be a number from 0 to 1. Got 1.1 instead."),
         (TCloseness(0.2, "far"), "'ground' of closeness must be one of equal, ordered, hierarchical. "
             "Got 'far' instead."),
-        (TCloseness(0.2, "hierarchical", columns=["ill"]), "Closeness takes 'hierarchy' with ground "
-            "'hierarchical' and only then; give both or neither."),
-        (TCloseness(0.2, hierarchy=TREE, columns=["ill"]), "Closeness takes 'hierarchy' with ground "
-            "'hierarchical' and only then; give both or neither."),
+        (TCloseness(0.2, "hierarchical", columns=["ill"]), "Closeness needs 'hierarchy' if and only if ground is "
+            "'hierarchical'. Give both or neither."),
+        (TCloseness(0.2, hierarchy=TREE, columns=["ill"]), "Closeness needs 'hierarchy' if and only if ground is "
+            "'hierarchical'. Give both or neither."),
         (TCloseness(0.2, "hierarchical", TREE), ONE_COLUMN.format("Closeness")),
         (TCloseness(0.2, "hierarchical", 7, columns=["ill"]), "'hierarchy' of closeness must be a "
             "shoal.Hierarchy. Got 7 instead."),
@@ -170,12 +178,13 @@ def test_values_of_any_type_can_be_named(column: list[Any], named: list[Any]) ->
 
 FLU_OR_GOUT = Hierarchy.from_dict({"*": ["flu", "gout"]})
 UNFIT: list[tuple[Requirement, str]] = [
-    (TCloseness(0.5, "ordered"), "Column 'ill' is no number or date, and ordered closeness needs an "
-        "order; choose ground 'equal' or 'hierarchical'."),
+    (TCloseness(0.5, "ordered"), "Column 'ill' has no numbers or dates, but ordered closeness needs an order. "
+        "Choose ground 'equal' "
+        "or 'hierarchical'."),
     (TCloseness(0.5, "hierarchical", FLU_OR_GOUT, columns=["ill"]),
-        "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+        "1 of the 2 distinct values of column 'ill' is not in its hierarchy. Add a line for each."),
     (PSensitive(1, FLU_OR_GOUT, ["*"], columns=["ill"]),
-        "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+        "1 of the 2 distinct values of column 'ill' is not in its hierarchy. Add a line for each."),
 ]  # fmt: skip
 
 
@@ -195,9 +204,7 @@ def test_named_values_that_a_table_lacks_are_refused_beside_other_problems(
 ) -> None:
     with pytest.raises(InputError) as caught:
         anonymize(PATIENTS, **JOB, requirements=[requirement, AlphaK(0.9, ["flu", "gout"])])
-    other = (
-        "1 of the 2 values that alpha names are not in column 'ill'; name values of that column."
-    )
+    other = "1 of the 2 values of alpha does not occur in column 'ill'. List values of that column."
     assert set(caught.value.problems) == {says, other}
 
 
@@ -205,7 +212,7 @@ def test_an_audit_says_how_many_named_values_a_release_lacks() -> None:
     frame = PATIENTS.assign(age="*")
     [proof] = shoal.audit(frame, **JOB, requirements=[AlphaK(0.9, ["flu", "gout"])]).proofs
     assert proof.requirement == (
-        "a share of at most 0.9 for each named value of 'ill', of which 1 do not occur"
+        "a share of at most 0.9 for each listed value of 'ill', of which 1 does not occur"
     )
     assert proof.reached == 5 / 8
 
@@ -223,10 +230,10 @@ def test_white_space_around_a_value_is_no_reason_to_refuse_it() -> None:
     [
         (LDiversity(2), "The 'requirements' parameter must be a list of requirements, like "
             "[shoal.LDiversity(2)]. Got a value of type LDiversity instead."),
-        ([2], "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
-            "TCloseness(…). Got 2 instead."),
-        ([LDiversity], "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) "
-            "or TCloseness(…). Got a value of type ABCMeta instead."),
+        ([2], 'Each requirement must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or TCloseness(…). Got '
+            '2 instead.'),
+        ([LDiversity], 'Each requirement must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or TCloseness(…). Got '
+            'a value of type ABCMeta instead.'),
         ([LDiversity(2, columns=["il"])], "Column 'il' of diversity is not a sensitive column; "
             "did you mean 'ill'?"),
         ([LDiversity(2, columns=["zip"])], "Column 'zip' of diversity is not a sensitive column. "
@@ -243,18 +250,19 @@ def test_settings_refuse_what_is_no_requirement_of_a_sensitive_column(
 
 
 def test_a_requirement_needs_a_sensitive_column() -> None:
-    says = "Requirements are about sensitive columns; name at least one."
-    with pytest.raises(InputError, match=says):
+    says = "Requirements are about sensitive columns. Name at least one (sensitive, -s)."
+    with pytest.raises(InputError, match=re.escape(says)):
         anonymize(PATIENTS, quasi_identifiers=["age"], k=2, requirements=[LDiversity(2)])
 
 
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        (shoal.NonHomogeneous(), "Method 'non_homogeneous' can keep k only; "
-            "choose another method or drop the requirements."),
-        (shoal.Cover(guarantee=True), "Method 'cover' with these options can keep k only; "
-            "choose another method or drop the requirements."),
+        (shoal.NonHomogeneous(), "Method 'non_homogeneous' supports k only. Choose another method, or drop the "
+            "requirements."),
+        (shoal.Cover(guarantee=True), "Method 'cover' with these options supports k only. Choose another method, "
+            "or drop the "
+            "requirements."),
     ],
 )  # fmt: skip
 def test_methods_that_keep_k_only_are_refused(method: Any, says: str) -> None:

@@ -41,11 +41,9 @@ def test_the_audit_names_no_value_and_says_all_that_is_missed() -> None:
     with pytest.raises(AuditFailed) as caught:
         shoal.audit(frame, **job, requirements=asked)
     assert str(caught.value).splitlines() == [
-        "2 of 2 groups have fewer than k = 5 records (the smallest has 4); do not release this table.",
-        "1 of 2 groups miss frequency 2-diversity of 'ill' (the worst reaches 1.333); "
-        "do not release this table.",
-        "2 of 2 groups miss 0.1-closeness (ordered) of 'pay' (the worst reaches 0.2857); "
-        "do not release this table.",
+        "2 of 2 groups have fewer than k = 5 records (the smallest has 4). Do not release this table.",
+        "1 of 2 groups misses frequency 2-diversity of 'ill' (the worst reaches 1.333). Do not release this table.",
+        "2 of 2 groups miss 0.1-closeness (ordered) of 'pay' (the worst reaches 0.2857). Do not release this table.",
     ]
 
 

@@ -93,10 +93,10 @@ def test_every_page_is_accessible_fits_a_phone_and_asks_nobody_else(
             page.wait_for_selector("text=Person 0001")
         found += faults_of(page)
     page.goto(f"{project}/requirement")
-    fill(page, "Every record reads like at least", "9999")
+    fill(page, "Each record must look the same as at least", "9999")
     page.wait_for_selector("#estimate .problems")
     found += faults_of(page)
-    fill(page, "Every record reads like at least", "10")
+    fill(page, "Each record must look the same as at least", "10")
     page.wait_for_selector("#estimate .tiles")
     assert page.faults == []
     page.goto(f"{app.address}/nowhere")

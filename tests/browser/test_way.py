@@ -7,7 +7,7 @@ from typing import Any
 
 from driving import App, begin_run, drop, fill, people
 
-K = "Every record reads like at least"
+K = "Each record must look the same as at least"
 
 
 def test_the_sample_is_released_in_fewer_than_12_clicks(page: Any, tmp_path: Path) -> None:
@@ -38,22 +38,22 @@ def test_the_sample_is_released_in_fewer_than_12_clicks(page: Any, tmp_path: Pat
 
 def test_a_dropped_table_goes_all_six_steps(page: Any, people_project: str) -> None:
     page.goto(f"{people_project}/table")
-    page.get_by_role("link", name="Go on to the columns").click()
-    page.wait_for_selector("#single >> text=only ones")
+    page.get_by_role("link", name="Continue to the columns").click()
+    page.wait_for_selector("#single >> text=Unique records")
     page.get_by_label("Role of town").select_option("quasi-identifier")
     page.wait_for_selector("#single >> text=town")
     page.get_by_label("Role of ill").select_option("sensitive")
     page.wait_for_selector("#state >> text=1 sensitive")
     page.get_by_label("Role of name").select_option("pseudonym")
     page.wait_for_selector("#key >> text=a secret key of its own")
-    page.get_by_role("link", name="Go on to generalization").click()
+    page.get_by_role("link", name="Continue to generalization").click()
     page.get_by_label("Model of age").select_option("interval")
-    fill(page, "Width of bins", "10")
+    fill(page, "Width of ranges", "10")
     page.wait_for_selector("#estimate .tiles")
-    page.get_by_role("link", name="Go on to the requirement").click()
+    page.get_by_role("link", name="Continue to the requirement").click()
     fill(page, K, "12")
     page.wait_for_selector("#state >> text=k = 12")
-    page.get_by_role("link", name="Go on to the run").click()
+    page.get_by_role("link", name="Continue to the run").click()
     number = begin_run(page)
     page.get_by_role("link", name=f"Open the release of run {number}").click()
     assert page.get_by_text("✓ Protected").is_visible()
@@ -87,7 +87,7 @@ def test_the_estimate_follows_a_change_without_a_reload(page: Any, people_projec
     )
     assert page.locator("#estimate .badge").inner_text() == "Estimate"
     fill(page, K, "601")
-    page.wait_for_selector("#estimate >> text=choose k of at most 600")
+    page.wait_for_selector("#estimate >> text=Choose k of at most 600")
     fill(page, K, "10")
     page.wait_for_selector("#estimate .tiles")
 
@@ -199,6 +199,6 @@ def test_a_large_upload_does_not_grow_the_server_and_its_reading_is_cancelled(
     assert uploads[0].stat().st_size == 200_000_000
     project = page.locator(".projects li", has_text="large.csv")
     project.locator("summary").click()
-    project.get_by_role("button", name="Delete for good").click()
+    project.get_by_role("button", name="Delete permanently").click()
     project.wait_for(state="detached")
     assert not uploads[0].exists()

@@ -181,4 +181,4 @@ def test_the_command_line_runs_without_posix_and_in_an_old_code_page(tmp_path):
     assert "smallest: 3 records" in summary
     assert sorted(names_in(tmp_path)) == ["job.toml", "release.csv", "report.html"]
     assert json.loads(audited)["k"] == 3
-    assert "exists; choose another name" in refused
+    assert "exists. Choose another name" in refused

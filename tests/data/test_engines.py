@@ -185,12 +185,12 @@ def test_left_out_records_leave_no_trace(on: Any) -> None:
     ("changes", "sentence"),
     [
         ({"keep_order": True}, "has no order to keep"),
-        ({"method": "non_homogeneous"}, "links single records"),
+        ({"method": "non_homogeneous"}, "needs all records in memory"),
         ({"render": "mean"}, "needs all records in memory"),
-        ({"person": "name", "identifiers": []}, "Persons are counted in memory only"),
+        ({"person": "name", "identifiers": []}, "Counting people works only in memory"),
         ({"quasi_identifiers": ["age", "twon"]}, "did you mean 'town'"),
         ({"keep": []}, "'ward' has no role"),
-        ({"k": 1000}, "k = 1000 needs at least 1000 records"),
+        ({"k": 1000}, "k = 1,000 needs at least 1,000 records"),
         ({"identifiers": [], "keep": ["name", "ward"]}, "identifies"),
     ],
 )
@@ -204,7 +204,7 @@ def test_what_cannot_be_had_is_refused_in_a_sentence(
 def test_names_that_differ_in_case_alone_are_refused() -> None:
     """DuckDB renames such columns itself."""
     table = people().append_column("WARD", people()["ward"])
-    with pytest.raises(shoal.InputError, match="differ in upper and lower case"):
+    with pytest.raises(shoal.InputError, match="differ only in upper and lower case"):
         shoal.anonymize(put_on("polars", table), **{**ASKED, "keep": ["ward", "WARD"]})
 
 
@@ -335,7 +335,7 @@ def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_p
     latin = (tmp_path / "latin.csv").read_bytes().decode("latin-1")
     assert "–" not in latin  # which that encoding lacks
     assert re.search(r'"\[\d+, \d+\]"', latin)
-    with pytest.raises(shoal.InputError, match="cannot hold"):
+    with pytest.raises(shoal.InputError, match="does not support"):
         release.save(tmp_path / "ascii.csv", encoding="ascii")
     assert not (tmp_path / "ascii.csv").exists()
 
@@ -343,7 +343,7 @@ def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_p
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("age,town\n1,a\n2,b\n3\n", "torn: row"),
+        ("age,town\n1,a\n2,b\n3\n", "has 1 column, but the heading has 2"),
         ('age,town\n1,a\n2,"b\n', "never closed"),
         ("age,town\n", "no records"),
         ("age,age\n1,2\n", "columns named 'age'"),
@@ -362,9 +362,9 @@ def test_a_torn_file_is_refused_in_a_sentence(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("1,a\n" * 100 + '2,"b\n' + "3,c\n" * 100, "line 102"),
-        ("1,a\n" * 100 + '2,b"c\n' + "3,c\n" * 100, "line 102"),
-        ("1,a\n" * 100 + "2\n" + "3,c\n" * 100, "row 102"),
+        ("1,a\n" * 100 + '2,"b\n' + "3,c\n" * 100, "line 102 "),
+        ("1,a\n" * 100 + '2,b"c\n' + "3,c\n" * 100, "Line 102 "),
+        ("1,a\n" * 100 + "2\n" + "3,c\n" * 100, "Row 102 "),
         ("1,a\n" * 100 + "2,\xff\n" + "3,c\n" * 100, "line 102"),
     ],
 )
@@ -387,7 +387,7 @@ def test_lines_of_a_torn_json_file_are_counted_from_its_beginning(
 ) -> None:
     path = tmp_path / "torn.jsonl"
     path.write_text('{"age": 1}\n' * 100 + "{\n" + '{"age": 1}\n' * 100)
-    with patch.object(text, "PIECE", 300), pytest.raises(shoal.InputError, match="line 101 "):
+    with patch.object(text, "PIECE", 300), pytest.raises(shoal.InputError, match="Line 101 "):
         shoal.anonymize(path, quasi_identifiers=["age"], k=1, engine=engine)
 
 
@@ -453,7 +453,9 @@ def test_a_quote_that_is_never_closed_is_told_without_the_file_in_memory(
     try:
         with (
             patch.object(text, "PIECE", 500),
-            pytest.raises(shoal.InputError, match=f"opened in line {place + 2} is never closed"),
+            pytest.raises(
+                shoal.InputError, match=f"opened in line {place + 2} of .* is never closed"
+            ),
         ):
             blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
         assert tracemalloc.get_traced_memory()[1] < 20_000
@@ -590,7 +592,7 @@ def test_types_that_an_engine_lacks_do_not_keep_a_release_from_being_saved(
 def test_a_zone_that_polars_does_not_know_is_refused_in_a_sentence(tmp_path: Path) -> None:
     pytest.importorskip("polars")
     pq.write_table(pa.table({"at": pa.array(LATE, ZONED["fixed"])}), tmp_path / "in.parquet")
-    with pytest.raises(shoal.InputError, match=r"'at' has a time zone .* use DuckDB"):
+    with pytest.raises(shoal.InputError, match=r"'at' has a time zone .* Use DuckDB"):
         shoal.anonymize(tmp_path / "in.parquet", engine="polars", quasi_identifiers=["at"], k=1)
 
 
@@ -699,7 +701,7 @@ def test_files_go_to_duckdb_when_they_outgrow_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "engine", "sentence"),
     [
-        (people(5), "duckdb", "is in memory already"),
+        (people(5), "duckdb", "is already in memory. Leave"),
         ("people.csv", "sparc", "did you mean 'spark'"),
     ],
 )

@@ -26,21 +26,21 @@ def people() -> pa.Table:
 def test_a_truncated_parquet_file_is_refused(tmp_path, people, cut):
     write_file(people, tmp_path / "whole.parquet")
     content = (tmp_path / "whole.parquet").read_bytes()[:cut]
-    assert "not a whole Parquet file" in refused(tmp_path, content, "people.parquet")
+    assert "not a complete Parquet file" in refused(tmp_path, content, "people.parquet")
 
 
 def test_a_flipped_byte_in_our_parquet_file_is_refused(tmp_path):
     write_file(pa.table({"a": list(range(1000))}), tmp_path / "people.parquet")
     content = bytearray((tmp_path / "people.parquet").read_bytes())
     content[500] ^= 255
-    assert "not a whole Parquet file" in refused(tmp_path, bytes(content), "people.parquet")
+    assert "not a complete Parquet file" in refused(tmp_path, bytes(content), "people.parquet")
 
 
 def test_a_parquet_file_with_text_that_is_not_utf8_is_refused(tmp_path):
     path = tmp_path / "people.parquet"
     buffers = pa.array([b"\xff" + SECRET.encode()]).buffers()
     pq.write_table(pa.table({"a": pa.Array.from_buffers(pa.string(), 1, buffers)}), path)
-    assert "not a whole Parquet file" in problem(path)
+    assert "not a complete Parquet file" in problem(path)
 
 
 # Traces of records that are not written

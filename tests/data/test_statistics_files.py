@@ -72,7 +72,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"a": [2**60]}, ".dta", "more than 53 bits"),
     ({"a": ["x" * 3000]}, ".dta", "more than 2,045 bytes"),
     ({"a": [[1, 2]]}, ".sav", "has type list"),
-    ({"a": [1]}, ".sas7bdat", "SAS files can be read, not written"),
+    ({"a": [1]}, ".sas7bdat", "SAS files can be read but not written"),
 ]
 
 
@@ -90,7 +90,7 @@ def test_what_a_file_cannot_hold_gets_a_sentence(
 def test_damaged_files_get_a_sentence(tmp_path: Path, suffix: str, content: bytes) -> None:
     path = tmp_path / f"t{suffix}"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a whole") as caught:
+    with pytest.raises(InputError, match="is not a complete") as caught:
         read_file(path)
     assert "CANARY" not in str(caught.value)
 

@@ -88,20 +88,20 @@ READING = {
 SAID = {
     "no such table": "There is no table 'health.peopel' in 'postgresql:///postgres'; did you mean 'health.people'?",
     "no such schema": "There is no table 'healht.people'",
-    "names that are none": "is no name of a table; write TABLE or SCHEMA.TABLE",
-    "an open quote": "is no name of a table; write TABLE or SCHEMA.TABLE",
-    "no table": "neither is; name one with shoal.DatabaseTable(…, table=…) (--table)",
-    "two things": "both are; name one",
+    "names that are none": "is not a valid table name. Write TABLE or SCHEMA.TABLE",
+    "an open quote": "is not a valid table name. Write TABLE or SCHEMA.TABLE",
+    "no table": "neither is named. Name one with shoal.DatabaseTable(…, table=…) (--table)",
+    "two things": "both are named. Name one",
     "an empty query": "must be a SELECT",
-    "a query that is none": "does not understand the query; try it there first",
-    "two queries": "does not understand the query; try it there first",
-    "a query that breaks out": "does not understand the query; try it there first",
-    "a query that writes": "does not understand the query; try it there first",
-    "a query that writes in WITH": "does not understand the query; try it there first",
-    "a function that writes": "only lets you read; a query must be a SELECT",
-    "a cell that is no number": "cannot make one of the values what the query wants",
+    "a query that is none": "does not understand the query. Test it there first",
+    "two queries": "does not understand the query. Test it there first",
+    "a query that breaks out": "does not understand the query. Test it there first",
+    "a query that writes": "does not understand the query. Test it there first",
+    "a query that writes in WITH": "does not understand the query. Test it there first",
+    "a function that writes": "is read-only for you. A query must be a SELECT",
+    "a cell that is no number": "could not convert a value to the type the query asks",
     "columns of one name": "has 2 columns named 'age'",
-    "a connection that is lost": "broke the connection off",
+    "a connection that is lost": "closed the connection",
 }
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_said(server: Server, guarded, tmp_path: Path, ca
 
 
 WRITING = {
-    "no table": ([], "name it with --output-table"),
+    "no table": ([], "Name it with --output-table"),
     "exists": (["--output-table", "release.old"], "'release.old' exists in"),
     "wrong schema": (["--output-table", "relaese.new"], "no schema 'relaese' in"),
     "source": (
@@ -127,7 +127,10 @@ WRITING = {
         ["--output-table", "release.needed", "--if-exists", "replace"],
         "is needed by views",
     ),
-    "parts": (["--output-table", "release.parts", "--if-exists", "replace"], "has parts or is one"),
+    "parts": (
+        ["--output-table", "release.parts", "--if-exists", "replace"],
+        "or a partitioned table, or part of one",
+    ),
     "unknown if_exists": (["--output-table", "release.x", "--if-exists", "append"], "'replace'"),
     "long": (["--output-table", "release." + "x" * 64], "more than 63 bytes"),
 }
@@ -232,7 +235,7 @@ def test_names_that_sqlite_keeps_are_refused_before_a_new_file_is_made(
     filled_sqlite(source, people(60))
     where = ("-o", new, "--output-table", "SQLite_mine")
     code, _, err = shell("anonymize", source, "--table", "people", *ROLES, *where, "--dry-run")
-    assert (code, "SQLite keeps names like" in err) == (2, True)
+    assert (code, "SQLite reserves names like" in err) == (2, True)
     assert not new.exists()
 
 
@@ -245,20 +248,20 @@ def test_rights_are_asked_for(server: Server, guarded, monkeypatch) -> None:
     assert "You may not create tables in schema 'release'" in err
     server.do("GRANT CREATE ON SCHEMA release TO careful")
     replace = ["--output-table", "release.old", "--if-exists", "replace"]
-    assert "belongs to somebody else" in guarded(
+    assert "belongs to another user." in guarded(
         "anonymize", *source, *ROLES, "-o", careful, *replace
     )
     stranger = [server.uri("stranger"), "--table", "health.people"]
     err = guarded("anonymize", *stranger, *ROLES, "-o", careful, *new)
-    assert "does not grant you the right; ask its owner to GRANT it" in err
+    assert "denies you permission. Ask the owner to GRANT it" in err
 
 
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("wrong password", "refuses to let you in; check the user, and the password in PGPASSWORD"),
-        ("no password", "refuses to let you in"),
-        ("no user", "refuses to let you in"),
+        ("wrong password", "refused the login. Check the user, and the password in PGPASSWORD"),
+        ("no password", "refused the login. Check"),
+        ("no user", "refused the login. Check"),
         ("no database", "has no such database"),
         (
             f"postgresql://me:{PASSWORD}@127.0.0.1:1/db",
@@ -270,8 +273,8 @@ def test_rights_are_asked_for(server: Server, guarded, monkeypatch) -> None:
             "has an address that cannot be read",
         ),
         (f"postgresql:///db?service=none&password={PASSWORD}", "has no such service"),
-        (f"mysql://me:{PASSWORD}@host/db", "Databases of kind 'mysql' cannot be used"),
-        ("sqlite://people.db", "write sqlite:///FILE"),
+        (f"mysql://me:{PASSWORD}@host/db", "Databases of kind 'mysql' are not supported"),
+        ("sqlite://people.db", "Write sqlite:///FILE"),
         ("sqlite:///none.db", "'none.db' does not exist"),
         ("none.duckdb", "'none.duckdb' does not exist"),
     ],
@@ -426,7 +429,7 @@ def test_a_connection_lost_while_writing_leaves_the_old_table(server: Server, gu
     before = server.relations()
     try:
         release = shoal.anonymize(shoal.DatabaseTable(server.uri(), "health.people"), **JOB)
-        with pytest.raises(shoal.InputError, match="broke the connection off"):
+        with pytest.raises(shoal.InputError, match="closed the connection"):
             release.save(server.uri(), table="release.old", if_exists="replace")
     finally:
         server.do("DROP EVENT TRIGGER hang_up")

@@ -140,7 +140,7 @@ def test_the_command_that_init_prints_needs_a_password_but_does_not_show_it(
     monkeypatch.chdir(tmp_path)
     code, out, _ = shell("init", server.uri("careful", PASSWORD), "--table", "health.people")
     assert (code, PASSWORD in out) == (0, False)
-    assert "supply it with PGPASSWORD" in out
+    assert "Supply it with PGPASSWORD" in out
     command = shlex.split(out.splitlines()[-1])
     assert command[2] == server.uri("careful")
     assert shell(*command[1:], "--refine", "off")[0] == 2
@@ -499,4 +499,4 @@ def test_hierarchies_and_recodings_take_tables_of_databases(
     new = ["apply", place.address, "--query", asked, "--recoding", recoding]
     code, out, err = shell(*new, "-o", tmp_path / "batch.csv", "--save-held", tmp_path / "held.csv")
     assert (code, err) == (0, "")
-    assert "proved       together" in out
+    assert "proved         together" in out

@@ -56,7 +56,7 @@ def test_other_dates_as_text_are_read_in_the_one_form_that_fits(
     release = shoal.anonymize(_on(carrier, _frame(form)), quasi_identifiers=["dob", "sex"], k=5)
     own = form.replace("10:30", "%H:%M")
     assert release.settings.reading.date_format == {"dob": own}
-    assert "'dob' holds dates" in release.reading_notes[0]
+    assert "'dob' contains dates" in release.reading_notes[0]
     assert release.loss() < 0.2
     first = _released(release, tmp_path)["dob"].str.split(" – ").str[0]
     assert set(first) <= {day.strftime(form) for day in DAYS}
@@ -102,7 +102,7 @@ def test_days_that_could_be_months_matter_only_where_dates_are_meant() -> None:
 
 
 def test_years_of_two_digits_are_asked_about() -> None:
-    with pytest.raises(shoal.InputError, match="two digits for the year"):
+    with pytest.raises(shoal.InputError, match="two-digit years"):
         _loss(_frame("%d.%m.%y"))
 
 

@@ -336,26 +336,26 @@ WRONG = [
     (lambda: Interval(step=0), "Interval: 'step' must be a number above 0, or for dates one of day, week, month, quarter, year, decade."),
     (lambda: Interval(step="hour"), "Interval: 'step' must be a number above 0, or for dates one of day, week, month, quarter, year, decade."),
     (lambda: Interval(step=float("inf")), "Interval: 'step' must be a number above 0, or for dates one of day, week, month, quarter, year, decade."),
-    (lambda: Interval(start=3), "Interval: 'start' must be a number and needs a 'step' that is one."),
-    (lambda: Interval(step="day", start=3), "Interval: 'start' must be a number and needs a 'step' that is one."),
+    (lambda: Interval(start=3), "Interval: 'start' must be a number and needs a 'step' that is also a number."),
+    (lambda: Interval(step="day", start=3), "Interval: 'start' must be a number and needs a 'step' that is also a number."),
     (lambda: Interval(low=9, high=3), "Interval: 'low' must be less than 'high'."),
     (lambda: Subset(low=9, high=date(2020, 1, 1)), "Subset: 'low' must be less than 'high'."),
     (lambda: Suppression(low=[1]), "Suppression: 'low' must be a finite number, a date or its text."),
     (lambda: Suppression(high=float("nan")), "Suppression: 'high' must be a finite number, a date or its text."),
-    (lambda: Order(["a", "b"], high="c"), "Order has no value that is its 'high'; give one of the values in the order."),
+    (lambda: Order(["a", "b"], high="c"), "Order has no value that is its 'high'. Use one of the values in the order."),
     (lambda: Order(["a", "b"], low="b", high="a"), "Order: 'low' must be before 'high'."),
-    (lambda: Order(["a or higher", "b"], low="b"), "Order holds texts that end in 'or higher' or 'or lower', which 'low' and 'high' make; rename them."),
+    (lambda: Order(["a or higher", "b"], low="b"), "Order contains texts that end in 'or higher' or 'or lower', which 'low' and 'high' add. Rename them."),
     (lambda: Calendar([]), "Calendar: 'levels' must be a list of some of day, week, month, quarter, year, decade."),
     (lambda: Calendar("month"), "Calendar: 'levels' must be a list of some of day, week, month, quarter, year, decade."),
-    (lambda: Calendar(["week", "month"]), "Calendar: weeks do not fit into months or quarters; leave 'week' or both of them out of 'levels'."),
-    (lambda: Calendar(["year"], finest="day"), "Calendar: 'finest' must be one of the levels."),
+    (lambda: Calendar(["week", "month"]), "Calendar: weeks do not fit into months or quarters. Leave out 'week', or both 'month' and 'quarter', from 'levels'."),
+    (lambda: Calendar(["year"], finest="day"), "Calendar: 'finest' must be one of the 'levels'."),
     (lambda: Prefix([0]), "Prefix: 'lengths' must be a list of whole numbers of at least 1."),
     (lambda: Prefix(separator=""), "Prefix: 'separator' must be the text between the parts of codes."),
-    (lambda: Prefix(fill="**"), "Prefix: 'fill' must be one sign."),
+    (lambda: Prefix(fill="**"), "Prefix: 'fill' must be one character."),
     (lambda: Prefix(separator=".", fill="."), "Prefix: 'fill' must not be in 'separator'."),
     (lambda: Prefix(finest=True), "Prefix: 'finest' must be a whole number of at least 1."),
-    (lambda: AGES.coarser(finest=2), "Hierarchy: 'finest' must be a level below the whole, a whole number from 0 to 1."),
-    (lambda: Hierarchy.from_dict({"*": ["a", "b"]}, high=3), "Hierarchy: 'low' and 'high' need a hierarchy of numbers, or of dates like 1990-12-31, and must be like them; leave them out."),
+    (lambda: AGES.coarser(finest=2), "Hierarchy: 'finest' must be a level below the root, a whole number from 0 to 1."),
+    (lambda: Hierarchy.from_dict({"*": ["a", "b"]}, high=3), "Hierarchy: 'low' and 'high' need a hierarchy of numbers, or of dates like 1990-12-31, and must be like them. Leave them out otherwise."),
 ]  # fmt: skip
 
 
@@ -368,20 +368,20 @@ def test_models_that_cannot_be_are_refused_with_a_sentence(make, sentence):
 
 CODES = pa.array(["02139", "31337*"], pa.large_string())
 UNFIT = [
-    (Suppression(high=3), CODES, "Column 'x' holds text, and 'low' and 'high' need numbers or dates; leave them out."),
-    (Interval(step=5), pa.array(DAYS), "Column 'x' holds dates; give as 'step' one of day, week, month, quarter, year, decade."),
-    (Interval(step="day"), pa.array([31337]), "Column 'x' holds numbers; give as 'step' a number."),
-    (Interval(step=5), pa.array([31337, np.inf]), "Column 'x' holds NaN or infinite numbers; make them missing or drop those records."),
-    (Interval(high="soon"), pa.array([31337]), "'high' of column 'x' is no value like the column's; give a number for numbers, whole for whole ones, and a date like 1990-12-31 for dates."),
-    (Subset(high=3.5), pa.array([31337]), "'high' of column 'x' is no value like the column's; give a number for numbers, whole for whole ones, and a date like 1990-12-31 for dates."),
+    (Suppression(high=3), CODES, "Column 'x' contains text, but 'low' and 'high' need numbers or dates. Leave them out."),
+    (Interval(step=5), pa.array(DAYS), "Column 'x' contains dates. Set 'step' to one of day, week, month, quarter, year, decade."),
+    (Interval(step="day"), pa.array([31337]), "Column 'x' contains numbers. Set 'step' to a number."),
+    (Interval(step=5), pa.array([31337, np.inf]), "Column 'x' contains NaN or infinite numbers. Make them missing or drop these records."),
+    (Interval(high="soon"), pa.array([31337]), "'high' of column 'x' is not a value like the column's. Give a number for numbers, a whole one for whole numbers, and a date like 1990-12-31 for dates."),
+    (Subset(high=3.5), pa.array([31337]), "'high' of column 'x' is not a value like the column's. Give a number for numbers, a whole one for whole numbers, and a date like 1990-12-31 for dates."),
     (Interval(low="2020", high="2019"), pa.array(DAYS), "'low' of column 'x' must be less than 'high'."),
-    (Interval(step="year", high=date(2020, 5, 1)), pa.array(DAYS), "'high' of column 'x' must be the first day of a year, because its values are folded to years."),
-    (Calendar(finest="month", low=date(2020, 5, 1)), pa.array(DAYS), "'low' of column 'x' must be the last day of a month, because its values are folded to months."),
-    (Calendar(), CODES, "Column 'x' holds text, and a calendar needs dates; convert it, or say how its dates are written (date_format)."),
-    (Prefix(), CODES, "Column 'x' holds texts with '*', which stands for what is not told; choose another 'fill'."),
-    (Prefix(fill="#"), pa.array(["*"]), "Column 'x' holds the text '*', which means any value; rename it."),
-    (Prefix(), pa.array([2139, 31337]), "Column 'x' holds numbers of different lengths, and codes may have lost their leading zeros; read it as text."),
-    (Prefix(), pa.array([0.5]), "Column 'x' holds values of type double, and a prefix needs codes; convert it to text or choose another model."),
+    (Interval(step="year", high=date(2020, 5, 1)), pa.array(DAYS), "'high' of column 'x' must be the first day of a year, because its values are folded to years. Change 'high'."),
+    (Calendar(finest="month", low=date(2020, 5, 1)), pa.array(DAYS), "'low' of column 'x' must be the last day of a month, because its values are folded to months. Change 'low'."),
+    (Calendar(), CODES, "Column 'x' contains text, but a calendar needs dates. Convert it, or give the format of its dates (date_format)."),
+    (Prefix(), CODES, "Column 'x' contains texts with '*', which means the part that is not released. Choose another 'fill'."),
+    (Prefix(fill="#"), pa.array(["*"]), "Column 'x' contains the text '*', which means any value. Rename it."),
+    (Prefix(), pa.array([2139, 31337]), "Column 'x' contains numbers of different lengths, so its codes may have lost leading zeros. Read it as text."),
+    (Prefix(), pa.array([0.5]), "Column 'x' contains values of type double, but a prefix needs codes. Convert it to text or choose another model."),
 ]  # fmt: skip
 
 
@@ -419,9 +419,9 @@ def test_options_of_models_stand_behind_colons(shell: Shell, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("flag", "says"),
     [
-        ("age:interval:width=3", "Column 'age': there is no such option of interval; known: step, start, low, high."),
+        ("age:interval:width=3", "Column 'age': unknown option of interval. Options: step, start, low, high."),
         ("age:interval:step=0", "-q age:interval: Interval: 'step' must be a number above 0, or for dates one of day, week, month, quarter, year, decade."),
-        ("age:prefix:high=3", "Column 'age': there is no such option of prefix; known: lengths, separator, fill, finest."),
+        ("age:prefix:high=3", "Column 'age': unknown option of prefix. Options: lengths, separator, fill, finest."),
     ],
 )  # fmt: skip
 def test_wrong_options_of_models_are_named(shell: Shell, tmp_path: Path, monkeypatch, flag, says):

@@ -123,8 +123,8 @@ def test_a_category_that_reads_like_a_label_does_not_clash() -> None:
     ("given", "said"),
     [
         ({"column": "twon"}, "Column 'twon' is not in the table; did you mean 'town'"),
-        ({"column": "town", "by": ["town"]}, "cannot be compared by itself"),
-        ({"column": "town", "by": []}, "give at least one"),
+        ({"column": "town", "by": ["town"]}, "cannot be compared with itself"),
+        ({"column": "town", "by": []}, "Give at least one"),
         ({"column": "town", "levels": 0}, "from 1 to 20"),
     ],
 )
@@ -136,5 +136,5 @@ def test_what_cannot_be_made_is_said(given, said) -> None:
 def test_a_column_of_one_category_or_of_thousands_is_refused() -> None:
     others = {"y": pa.chunked_array([[1] * 3000])}
     for values in (["a"] * 3000, [str(i) for i in range(3000)]):
-        with pytest.raises(InputError, match="is made of 2 to 2,000"):
+        with pytest.raises(InputError, match="needs 2 to 2,000"):
             join_categories("c", pa.chunked_array([values]), others, 3)

@@ -135,13 +135,13 @@ def test_runs_of_an_order_are_balanced(many: int, levels: int | None) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Hierarchy.from_numbers(["a", "b"]), "no numbers"),
+        (lambda: Hierarchy.from_numbers(["a", "b"]), "not numbers"),
         (lambda: Hierarchy.from_numbers([1, 2], widths=(5, 12)), "multiple of the one before"),
         (lambda: Hierarchy.from_numbers([1, 2], widths=(0,)), "numbers above 0"),
         (lambda: Hierarchy.from_numbers([1, 2], widths=()), "numbers above 0"),
         (lambda: Hierarchy.from_numbers(pa.array([1.0, float("inf")])), "infinite"),
-        (lambda: Hierarchy.from_numbers([]), "no numbers"),
-        (lambda: Hierarchy.from_dates(["SECRET", "2020-01-01"]), "1 of the 2 distinct values"),
+        (lambda: Hierarchy.from_numbers([]), "not numbers"),
+        (lambda: Hierarchy.from_dates(["SECRET", "2020-01-01"]), "1 of the 2 distinct value"),
         (lambda: Hierarchy.from_dates([date(2020, 1, 1)], levels=("week", "month")), "week"),
         (lambda: Hierarchy.from_codes(["SECRET*", "1"]), "1 of the 2 distinct codes"),
         (lambda: Hierarchy.from_codes(["1"], lengths=(1, 0)), "whole numbers of at least 1"),
@@ -151,7 +151,7 @@ def test_runs_of_an_order_are_balanced(many: int, levels: int | None) -> None:
         (lambda: Hierarchy.from_order(["a", "a"]), "listed again"),
         (lambda: Hierarchy.from_order(["a"], levels=0), "'levels'"),
         (lambda: Hierarchy.from_codes([1, "SECRET", b"x"]), "mix types"),
-        (lambda: Hierarchy.from_codes("SECRET"), "values of a column"),
+        (lambda: Hierarchy.from_codes("SECRET"), "a column of a table"),
     ],
 )
 def test_what_cannot_be_a_tree_is_refused_in_a_sentence_without_a_value(make, said: str) -> None:
@@ -217,7 +217,7 @@ def test_an_existing_file_is_replaced_only_if_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["", " SECRET"])
 def test_what_a_file_cannot_hold_is_refused(tmp_path: Path, value: str) -> None:
     tree = Hierarchy.from_rows([[value, "*"], ["b", "*"]])
-    with pytest.raises(InputError, match="rename it") as error:
+    with pytest.raises(InputError, match="Rename it") as error:
         tree.save(tmp_path / "tree.csv")
     assert "SECRET" not in str(error.value)
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shoal.kernels.refining import search as search_kernels
 from shoal.kernels.shared import rules as rule_kernels
 from shoal.kernels.shared import state as state_kernels
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.state import SearchState
 
 add, remove, with_it, without_it = (
     callable_here(getattr(state_kernels, name))

@@ -75,7 +75,7 @@ QUASI_IDENTIFIERS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", QUASI_IDENTIFIERS)
 def test_what_cannot_be_read_gets_a_sentence(kind: str) -> None:
     table = pa.table({"x": QUASI_IDENTIFIERS[kind]})
-    with pytest.raises(shoal.InputError, match="Column 'x' holds"):
+    with pytest.raises(shoal.InputError, match="Column 'x' contains"):
         shoal.anonymize(table, quasi_identifiers=["x"], k=2)
 
 

@@ -104,7 +104,7 @@ def test_the_key_may_be_in_the_environment(key_file: Path, monkeypatch: pytest.M
 
 def test_a_pseudonym_that_repeats_is_refused_unless_allowed(key_file: Path) -> None:
     table = people(["P-1", "P-1", "P-2", "P-3"])
-    with pytest.raises(InputError, match="1 pseudonyms of column 'patient' would be in several"):
+    with pytest.raises(InputError, match="1 pseudonym of column 'patient' would occur in several"):
         released(table, key_file)
     release = released(table, key_file, allow={"patient": "links"})
     assert release.data["patient"].nunique() == 3
@@ -206,7 +206,7 @@ def test_a_new_key_is_random_long_and_its_owners(tmp_path: Path) -> None:
     if os.name == "posix":
         assert stat.S_IMODE(one.stat().st_mode) == 0o600
     before = one.read_text()
-    with pytest.raises(InputError, match="exists and may hold a key"):
+    with pytest.raises(InputError, match="exists and may be a key"):
         write_key(one)
     assert one.read_text() == before
     with pytest.raises(InputError, match="cannot be written"):
@@ -233,10 +233,10 @@ def test_the_command_line_makes_and_uses_keys(
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
-        (["P-1", "0" * 32], "something else than pseudonyms"),
-        (["0" * 31 + "g", "0" * 32], "something else than pseudonyms"),
-        (["0" * 32, "f" * 32], "holds original identifiers"),
-        (["1" * 32, "1" * 32], "stands in several records"),
+        (["P-1", "0" * 32], "values that are not pseudonyms"),
+        (["0" * 31 + "g", "0" * 32], "values that are not pseudonyms"),
+        (["0" * 32, "f" * 32], "contains original identifiers"),
+        (["1" * 32, "1" * 32], "occurs in several records"),
     ],
 )
 def test_the_audit_finds_what_is_no_pseudonym(column: list[str], sentence: str) -> None:
@@ -250,7 +250,7 @@ def test_the_audit_finds_what_is_no_pseudonym(column: list[str], sentence: str) 
 def test_a_file_with_original_identifiers_is_not_proved(tmp_path: Path) -> None:
     people().assign(age="*").to_csv(tmp_path / "raw.csv", index=False)
     settings = shoal.Settings(**HOW | {"quasi_identifiers": {"age": None}}, pseudonyms=("patient",))
-    with pytest.raises(AuditFailed, match="something else than pseudonyms"):
+    with pytest.raises(AuditFailed, match="values that are not pseudonyms"):
         shoal.audit(tmp_path / "raw.csv", settings=settings)
 
 
@@ -258,7 +258,7 @@ def test_a_run_whose_pseudonyms_are_not_replaced_fails(
     key_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shoal.pipeline.carriers.memory.pseudonyms_of", lambda texts, key: texts)
-    with pytest.raises(AuditFailed, match="holds original identifiers"):
+    with pytest.raises(AuditFailed, match="contains original identifiers"):
         released(people(), key_file)
 
 

@@ -76,7 +76,9 @@ def test_sensitive_codes_that_are_text_have_no_order_for_the_audit_either(file: 
 def test_a_column_that_does_not_hold_what_is_said_is_refused(
     file: Path, column: str, kind: str
 ) -> None:
-    with pytest.raises(InputError, match=f"'{column}' is said to hold {kind}s"):
+    with pytest.raises(
+        InputError, match=f"'{column}' is declared as {kind}, but not all of its values are {kind}s"
+    ):
         release(file, **{column: kind})
 
 

@@ -90,7 +90,7 @@ def test_losses_and_evaluation_of_the_release_are_those_of_its_ranges() -> None:
 @pytest.mark.parametrize("render", ["midpoint", "mean"])
 def test_what_cannot_be_read_back_is_said_in_a_sentence(render: str, tmp_path: Path) -> None:
     release = shoal.anonymize(PEOPLE, **JOB, render=render)
-    sentence = f"render = '{render}' shows single numbers, from which ranges cannot be read back"
+    sentence = f"render = '{render}' shows single numbers, so its ranges cannot be read back"
     with pytest.raises(InputError, match=sentence):
         shoal.evaluate(PEOPLE, release.data, settings=release.settings)
     with pytest.raises(InputError, match=sentence):

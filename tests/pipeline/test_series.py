@@ -153,22 +153,28 @@ def test_settings_of_a_series_refuse_to_run_alone(tmp_path: Path) -> None:
     release = made(people(0))
     release.settings.save(tmp_path / "s.toml")
     assert shoal.Settings.load(tmp_path / "s.toml").series
-    with pytest.raises(InputError, match="give the earlier releases"):
+    with pytest.raises(InputError, match="Give the earlier releases"):
         shoal.anonymize(people(0), settings=tmp_path / "s.toml")
     shoal.anonymize(people(0), settings=tmp_path / "s.toml", previous=[release])
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"person": None}, "name the column that tells persons apart"),
-    ({"sensitive": ["ill", "sex"], "quasi_identifiers": ["age"]}, "about one sensitive column"),
-    ({"requirements": []}, "require diversity by frequency, distinct or entropy"),
-    ({"requirements": [LDiversity(2, "recursive", 2)]}, "require diversity by frequency"),
+    (
+        {"person": None},
+        "belong to the same person in all releases. Name the column that identifies people",
+    ),
+    ({"sensitive": ["ill", "sex"], "quasi_identifiers": ["age"]}, "exactly one sensitive column"),
+    ({"requirements": []}, "each person. Require diversity by frequency, distinct or entropy"),
+    (
+        {"requirements": [LDiversity(2, "recursive", 2)]},
+        "each person. Require diversity by frequency",
+    ),
     ({"requirements": [LDiversity(2), shoal.TCloseness(0.5)]}, "nothing else beyond k"),
-    ({"method": "mondrian"}, "a series has a method of its own"),
+    ({"method": "mondrian"}, "A series has its own method"),
     ({"loosen": 0.2}, "A series cannot be loosened"),
     ({"previous": 7}, "The 'previous' parameter must be a list of releases"),
     ({"previous": ["none.shoal"]}, "History 'none.shoal' cannot be read"),
-    ({"requirements": [LDiversity(3)]}, "a series cannot promise more than its first release"),
+    ({"requirements": [LDiversity(3)]}, "A series cannot promise more than its first release"),
 ]
 
 
@@ -181,12 +187,12 @@ def test_bad_options_get_a_sentence(options: dict[str, Any], says: str) -> None:
 
 def test_releases_of_no_or_another_series_are_refused() -> None:
     plain = shoal.anonymize(people(0), **{**JOB, "suppression_limit": 0.0})
-    with pytest.raises(InputError, match="begin a series with previous="):
+    with pytest.raises(InputError, match="Begin a series with previous="):
         made(people(0), [plain])
     with pytest.raises(InputError, match="different series"):
         made(people(0), [made(people(0)), made(people(1))])
     renamed = people(0).rename(columns={"ill": "sick"})
-    with pytest.raises(InputError, match="keep both columns in all releases"):
+    with pytest.raises(InputError, match="Use the same columns in all releases"):
         made(renamed, [made(people(0))], sensitive=["sick"])
 
 
@@ -194,7 +200,7 @@ def test_nights_that_did_not_know_of_each_other_are_refused() -> None:
     one = made(people(0), order_seed=0)
     more = pd.concat([people(0), people(1, 40, 80)], ignore_index=True)
     two, other = made(more, [one], order_seed=0), made(more, [one], order_seed=1)
-    with pytest.raises(InputError, match="without knowing of each other"):
+    with pytest.raises(InputError, match="independently of each other"):
         made(more, [two, other])
 
 
@@ -216,9 +222,9 @@ def test_damaged_histories_get_a_sentence(tmp_path: Path) -> None:
     made(people(0)).history.save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
     cases = {
-        "": "is no history",
-        "{}": "is no history",
-        "[" * 100_000: "is no history",
+        "": "is not a history",
+        "{}": "is not a history",
+        "[" * 100_000: "is not a history",
         json.dumps({**content, "version": 0}): "another version",
         json.dumps({**content, "salt": 7}): "is damaged",
         json.dumps({**content, "persons": {"a": 999}}): "is damaged",
@@ -226,7 +232,7 @@ def test_damaged_histories_get_a_sentence(tmp_path: Path) -> None:
         json.dumps({**content, "nights": [{"name": "n", "groups": {"g": {"0": 0}}}]}): "is damaged",
         json.dumps({**content, "nights": 3}): "is damaged",
         json.dumps({**content, "m": True}): "is damaged",
-        json.dumps({**content, "salt": "\ud800"}): "is no history",
+        json.dumps({**content, "salt": "\ud800"}): "is not a history",
         **{
             json.dumps({**content, "nights": [{"name": "n", "groups": {"g": own}}]}): "is damaged"
             for own in ({"9" * 5_000: 1}, {"00": 1}, {"²": 1}, {"0": 10**30}, {"0": True})

@@ -22,7 +22,7 @@ from shoal.kernels.refining import series as exchanging
 from shoal.kernels.refining import series as regrouping
 from shoal.pipeline.series.buckets import Buckets, NewcomerPlacement
 from shoal.pipeline.series.split import nested_cells
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-9

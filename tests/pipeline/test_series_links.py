@@ -49,11 +49,11 @@ def made(data: Any, *previous: Any, **options: Any) -> shoal.Release[Any]:
             {"quasi_identifiers": ["ill"], "sensitive": ["age"], "keep": ["ill"]},
             "Kept columns link",
         ),
-        ({"keep": ["blood"]}, "reveals sensitive values: blood; make each a quasi-identifier"),
-        ({"others": "keep"}, "set others to 'drop' or 'refuse'"),
+        ({"keep": ["blood"]}, "reveals sensitive values. Make each a quasi-identifier"),
+        ({"others": "keep"}, "Set others to 'drop' or 'refuse'"),
         ({"keep_order": True}, "The order of records links the releases"),
-        ({"render": "mean"}, "they may show the same number; set render to 'text'"),
-        ({"render": "midpoint"}, "they may show the same number; set render to 'text'"),
+        ({"render": "mean"}, "they may show the same number. Set render to 'text'"),
+        ({"render": "midpoint"}, "they may show the same number. Set render to 'text'"),
     ],
 )
 def test_whatever_links_releases_is_refused_before_the_table_is_read(
@@ -267,11 +267,11 @@ def test_a_series_of_people_with_several_records_is_refused_without_a_detour(
     run = ("anonymize", tmp_path / "t.csv", *flags)
     code, _, error = shell(*run, *diverse, "--save-history", tmp_path / "h.shoal")
     assert code == 2
-    assert "aggregate the table to one record per person first" in error
+    assert "aggregate the table to one record per person" in error
     assert "previous" not in error
     code, _, error = shell(*run, *diverse, "--save-recoding", tmp_path / "r.shoal")
     assert code == 2
-    assert "people with several records cannot be released repeatedly: aggregate the table" in error
+    assert "Aggregate the table to one record per person" in error
     code, _, error = shell(*run, *diverse, "--suppression-limit", 0.1)
     assert code == 2
     assert "leaving records out cannot be combined with this kind of diversity" in error

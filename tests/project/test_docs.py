@@ -57,6 +57,19 @@ def test_no_page_has_a_heading_twice(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_rows_of_a_table_have_as_many_cells_as_its_head(page: Path) -> None:
+    text = re.sub(
+        r"^```.*?^```$|<!--.*?-->|`[^`\n]*`",
+        "",
+        page.read_text("utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    for table in re.findall(r"^\|.*\n(?:\|.*\n)+", text, re.MULTILINE):
+        cells = {row: len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}
+        assert len(set(cells.values())) == 1, cells
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_no_block_escapes(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     languages = EXAMPLES["languages"](page)
@@ -96,7 +109,7 @@ def test_examples_that_fail_are_found(block: str, tmp_path: Path) -> None:
     page.write_text(block)
     with pytest.raises((AssertionError, ZeroDivisionError)):
         EXAMPLES["with_outputs"](page, tmp_path)
-    page.write_text(re.sub(r"\n", "\n# not run by the tests: to be skipped\n", block, count=1))
+    page.write_text(f"<!-- not run by the tests: to be skipped -->\n{block}")
     assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text()
 
 
@@ -124,19 +137,19 @@ def test_public_modules_have_examples(room: str) -> None:
 
 
 def test_the_page_of_measures_lists_every_measure() -> None:
-    text = (DOCS / "measures.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "measures.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == sorted(
         shoal.list_measures()
     )
 
 
 def test_the_page_of_requirements_lists_every_requirement() -> None:
-    text = (DOCS / "requirements.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation" / "requirements.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == set(shoal.list_requirements())
 
 
 def test_the_page_of_requirements_shows_each_in_a_settings_file() -> None:
-    text = (DOCS / "requirements.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation" / "requirements.md").read_text(encoding="utf-8")
     named = re.findall(r"^\[\[requirement\.(\w+)\]\]$", text, re.MULTILINE)
     assert named == list(shoal.list_requirements())
 
@@ -153,6 +166,13 @@ def test_the_map_names_every_room_and_says_what_its_docstring_says() -> None:
 def test_the_picture_shows_what_shoal_does() -> None:
     drawn = runpy.run_path(str(DOCS / "make_picture.py"))["picture"]()
     assert (DOCS / "before-after.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_the_diagrams_are_those_that_the_script_draws() -> None:
+    """If the script has changed: `python docs/make_diagrams.py` draws them again."""
+    made = runpy.run_path(str(DOCS / "make_diagrams.py"))
+    for name, draw in made["DIAGRAMS"].items():
+        assert (made["TARGET"] / f"{name}.svg").read_text(encoding="utf-8") == draw()
 
 
 def test_the_report_is_one_that_shoal_writes() -> None:

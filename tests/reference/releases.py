@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import inf, log2
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -73,8 +74,11 @@ def partitions(records: list[int], k: int) -> Iterator[list[list[int]]]:
             yield from ([group, *more] for more in partitions(left, k))
 
 
-def least_loss(table: pd.DataFrame, k: int, cost: Cost) -> float:
-    """The least loss of all releases: any groups of k, any allowed closures that cover them."""
+def least_loss(table: pd.DataFrame, k: int, cost: Cost, distinct: int = 1) -> float:
+    """The least loss of all releases: any groups of k, any allowed closures that cover them.
+
+    With `distinct`, every group has so many values of `s`; the loss is infinite if there are no such groups.
+    """
     records = range(len(table))
     covered = {
         column: [table[column].isin(closure).tolist() for closure in sets]
@@ -108,7 +112,8 @@ def least_loss(table: pd.DataFrame, k: int, cost: Cost) -> float:
         for group in groups:
             key = tuple(group)
             if key not in known:
-                known[key] = of_group(group)
+                is_met = table["s"][group].nunique() >= distinct
+                known[key] = of_group(group) if is_met else inf
             total += known[key]
         least = min(least, total)
     return least / (len(table) * len(SETS))
@@ -128,8 +133,10 @@ def random_table(seed: int) -> tuple[pd.DataFrame, int]:
     return table, int(rng.integers(2, 4))
 
 
-def release_of(table: pd.DataFrame, k: int, objective: str) -> shoal.Release:
-    """What shoal makes of a table."""
+def release_of(
+    table: pd.DataFrame, k: int, objective: str, distinct: int = 1, **options: Any
+) -> shoal.Release:
+    """What shoal makes of a table, with so many values of `s` in every group."""
     return shoal.anonymize(
         table,
         quasi_identifiers=MODELS,
@@ -137,4 +144,6 @@ def release_of(table: pd.DataFrame, k: int, objective: str) -> shoal.Release:
         allow=allowing("s"),
         k=k,
         objective=objective,
+        requirements=[shoal.LDiversity(distinct, kind="distinct")] if distinct > 1 else (),
+        **options,
     )

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import in_order
@@ -28,6 +29,7 @@ from shoal import InputError
 from shoal.audits.verdict import Persons, Unprotected
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
+from shoal.errors import counted
 from shoal.pipeline.prove import with_verdict
 from shoal.report.formats import make_templates, percent, rounded, shorten, whole_percent
 from shoal.report.gather import reported_settings, size_edges
@@ -162,7 +164,7 @@ def test_the_verdict_names_every_requirement_and_what_was_reached(
 
 
 def test_columns_that_nothing_protects_are_named(text: str) -> None:
-    assert "though neither protected nor sensitive: ward." in text
+    assert "Released without protection: ward." in text
     assert "Only k is required" not in text
 
 
@@ -283,7 +285,7 @@ def test_every_kind_of_release_has_a_report(given: dict[str, Any], tmp_path: Pat
     release = anonymize(**given)
     page = Page(report_of(release, tmp_path))
     assert [section["id"] for section in page.all("section")] == [*SECTIONS]
-    assert f"{release.audit.records:,} records" in page.text
+    assert counted(release.audit.records, "record") in page.text
     assert f"{release.settings.objective}" in page.text
 
 
@@ -294,14 +296,14 @@ def test_a_report_says_that_values_were_loosened_and_what_it_cost(tmp_path: Path
     assert "about 30.0 % of the values that are not exact" in text
     assert f"about {100 * release.loosening_cost:.1f} percentage points" in text
     assert release.loosening_cost > 0
-    assert "again from the same table, but for what was loosened at random" in text
+    assert "again from the same table, except for the values loosened at random" in text
     plain = Page(report_of(anonymize(), tmp_path)).text
     assert "Loosened" not in plain
 
 
 def test_group_sizes_add_up(release: shoal.Release, text: str) -> None:
     words = section(text, "experts").words
-    cells = words[words.index("Records in all") + 1 : words.index("Risk by kind of attacker")]
+    cells = words[words.index("Records in total") + 1 : words.index("Risk by kind of attacker")]
     sizes = [
         (int(groups.replace(",", "")), int(records.replace(",", "")))
         for groups, records in zip(cells[1::3], cells[2::3], strict=True)
@@ -371,6 +373,51 @@ def test_texts_are_cut_and_what_does_not_print_is_replaced() -> None:
     assert shorten("a\nb", 4) == "a�b"
 
 
+WRONG_NUMBER = (
+    r"(?<![\w.,])(?:1 (?:more )?(?:record|group|column|requirement|quasi-identifier)s|1 people"
+)
+WRONG_NUMBER += r"|[02] (?:more )?(?:record|group|column|requirement|quasi-identifier|person))\b"
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+def test_a_report_counts_in_singular_and_plural(left_out: int, tmp_path: Path) -> None:
+    usual = [(20 + i % 10, "xyz"[i % 3], i % 2) for i in range(120)]
+    age, ill, ward = zip(*usual, *[(1000, "x", 0)] * left_out, strict=True)
+    names = [str(i) for i in range(len(age))]
+    table = pa.table({"name": names, "age": age, "ill": ill, "ward": ward})
+    release = anonymize(table=table, quasi_identifiers=["age"], suppression_limit=0.2, k=3)
+    assert release.suppressed == left_out
+    text = report_of(release, tmp_path)
+    assert not re.findall(WRONG_NUMBER, Page(text).text)
+    assert ("1 record of the table was left out" in text) == (left_out == 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "people", "left_out"),
+    [
+        (0, "0 people", None),
+        (1, "1 person", "1 record of the table was left out"),
+        (2, "2 people", "2 records of the table were left out"),
+    ],
+)
+def test_what_to_watch_out_for_counts_in_singular_and_plural(
+    number: int, people: str, left_out: str | None
+) -> None:
+    lists = ("quasi_identifiers", "unnamed", "kept", "replaced", "sensitive")
+    facts = SimpleNamespace(
+        roles=SimpleNamespace(**dict.fromkeys(lists, ()), allowed={}, coarsened={}),
+        audit=SimpleNamespace(by_person=Persons("patient", number, number, 0.22)),
+        left_out=number,
+        promises=(),
+        risks=SimpleNamespace(after=SimpleNamespace(attributes=())),
+    )
+    said = fill_template("care.html", facts=facts, reasons={}, most_columns=9)
+    assert f"{people} in all, and at least {number} in every group" in said
+    assert "a single person owns 22 % of the records" in said
+    assert ("left out" in said) == (left_out is not None)
+    assert (left_out or "") in said
+
+
 def test_losses_have_three_digits() -> None:
     told = [rounded(value) for value in (0, -1e-17, 0.00012345, 0.5, 12.345, 999.9, 1234567.0)]
     assert told == ["0", "0", "0.000123", "0.5", "12.3", "1,000", "1,230,000"]
@@ -405,7 +452,7 @@ def test_no_loss_in_a_report_has_more_than_three_digits(objective: str, tmp_path
 )
 def test_every_requirement_is_explained_in_a_sentence(requirement: Any) -> None:
     sentence = requirement.promise()
-    assert re.fullmatch(r"(In|Every) .*[a-z0-9]\.", sentence)
+    assert re.fullmatch(r"(In|Every|No) .*[a-z0-9]\.", sentence)
     assert sentence != type(requirement)(0.25).promise()  # its own numbers are in it
 
 
@@ -451,7 +498,7 @@ def test_settings_of_a_report_make_the_same_release_again(tmp_path: Path) -> Non
 def test_the_certificate_is_in_the_report_once_it_was_asked_for(tmp_path: Path) -> None:
     few = people().select(["name", "sex", "town", "ill", "ward"])
     release = anonymize(table=few, quasi_identifiers=["sex", "town"])
-    assert "No certificate: it was not asked for" in report_of(release, tmp_path)
+    assert "No certificate: it was not computed" in report_of(release, tmp_path)
     assert str(release.certificate)[1:] in report_of(release, tmp_path)
     release = anonymize(method="non_homogeneous")
     assert release.certificate_reason in Page(report_of(release, tmp_path)).text
@@ -462,7 +509,7 @@ def test_an_existing_file_is_replaced_only_when_told(
 ) -> None:
     target = tmp_path / "report.html"
     target.write_text("mine")
-    with pytest.raises(InputError, match=r"exists; choose another name") as raised:
+    with pytest.raises(InputError, match=r"exists. Choose another name") as raised:
         release.save_report(target)
     assert len(raised.value.problems) == 1
     assert target.read_text() == "mine"
@@ -477,7 +524,7 @@ def test_a_place_that_cannot_be_written_gets_one_sentence(
     with pytest.raises(InputError) as raised:
         release.save_report(tmp_path / place)
     assert len(raised.value.problems) == 1
-    assert re.search(r"(does not exist|is a folder); ", str(raised.value))
+    assert re.search(r"(does not exist|is a folder)\. ", str(raised.value))
 
 
 def test_a_report_appears_whole_or_not_at_all(
@@ -487,7 +534,7 @@ def test_a_report_appears_whole_or_not_at_all(
         raise OSError(28, "")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(InputError, match="No space left on device; choose another place"):
+    with pytest.raises(InputError, match=r"No space left on device\. Choose another place"):
         release.save_report(tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 
@@ -533,7 +580,7 @@ def test_where_persons_repeat_nothing_is_said_to_be_proved_for_them(
     audit = with_verdict(release.examination, release.settings, Unprotected(), (), persons).audit
     said = section(report_of(replace(release, audit=audit), tmp_path), "verdict")
     assert said.words.count("✓ proved for records") == 2
-    assert said.words.count("✗ not for persons") == 2
+    assert said.words.count("✗ not for people") == 2
     assert (
         "'patient' occurs in several records. If it identifies people, one group contains only 1"
         in said.text
@@ -541,7 +588,7 @@ def test_where_persons_repeat_nothing_is_said_to_be_proved_for_them(
     assert "! Proved for some columns only." in said.words
     assert "✓ proved" not in said.words
     risk = section(report_of(replace(release, audit=audit), tmp_path), "risk").text
-    assert "no limit of the chance is proved" in risk
+    assert "no limit is proved for the chance" in risk
     assert "at most 1 in" not in risk
 
 
@@ -585,7 +632,7 @@ def test_what_takes_expertise_is_folded(tmp_path: Path) -> None:
             CellShares(0.4, 0, 0.6, float("inf"), ""),
             "half of the values or more cannot be narrowed down; 40.0 % are exact, 60.0 % hidden.",
         ),
-        (CellShares(0.4, 0.6, 0, None, ""), "40.0 % are exact, 60.0 % more general."),
+        (CellShares(0.4, 0.6, 0, None, ""), "40.0 % are exact, 60.0 % less precise."),
     ],
 )
 def test_what_a_column_lost_is_said_in_a_sentence(cells: CellShares, sentence: str) -> None:
@@ -709,7 +756,7 @@ def test_measures_that_link_sensitive_values_and_originals_have_two_digits(tmp_p
     shown = words[words.index("wmi", at) + 3]
     assert float(shown) == float(f"{release.loss():.2g}")
     assert len(re.sub(r"^0\.0*|\.", "", shown)) <= 2
-    assert "since more would tell which value was whose" in text
+    assert "because more digits would reveal which value belongs to whom" in text
     for name, loss in release.column_losses().items():
         assert words[words.index(name, words.index("Loss by measures")) + 2] == f"{loss:.2g}"
 

@@ -218,7 +218,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"batch_k": "5"}, "The 'batch_k' parameter must be a whole number"),
     ({"regroup": "no"}, "The 'regroup' parameter must be true or false"),
     ({"reading": 7}, "The 'reading' parameter must be a dict"),
-    ({"held": pd.DataFrame({"age": [1]})}, "do not have the columns and types of the new ones"),
+    ({"held": pd.DataFrame({"age": [1]})}, "have other columns or types than the new ones"),
     ({"held": "nowhere.csv"}, "'nowhere.csv' does not exist"),
 ]
 
@@ -247,8 +247,8 @@ def test_tables_unlike_the_first_get_a_sentence(table: Any, says: str) -> None:
 
 
 BAD_RELEASES: list[tuple[dict[str, Any], str]] = [
-    ({"render": "bounds"}, "set render to 'text'"),
-    ({"method": "non_homogeneous"}, "choose another method"),
+    ({"render": "bounds"}, "Set render to 'text'"),
+    ({"method": "non_homogeneous"}, "Choose another method"),
     ({"person": "name"}, "previous="),
 ]
 
@@ -269,10 +269,10 @@ def test_damaged_files_get_a_sentence(tmp_path: Path) -> None:
     release_of(people(0)).recoding.save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
     cases = {
-        "": "is no recoding",
-        "[]": "is no recoding",
-        path.read_text(encoding="utf-8")[:-50]: "is no recoding",
-        "[" * 100_000: "is no recoding",
+        "": "not a recoding",
+        "[]": "not a recoding",
+        path.read_text(encoding="utf-8")[:-50]: "not a recoding",
+        "[" * 100_000: "not a recoding",
         spoilt(content, version=99): "another version",
         spoilt(content, counts=[0] * len(content["counts"])): "is damaged",
         spoilt(content, counts=content["counts"][1:]): "is damaged",
@@ -280,7 +280,7 @@ def test_damaged_files_get_a_sentence(tmp_path: Path) -> None:
         spoilt(content, rows=7): "is damaged",
         spoilt(content, counts=[10**30] * len(content["counts"])): "is damaged",
         spoilt(content, counts=[True] * len(content["counts"])): "is damaged",
-        spoilt(content, settings={"x": "\ud800"}): "is no recoding",
+        spoilt(content, settings={"x": "\ud800"}): "not a recoding",
         spoilt(content, columns=["x"]): "is damaged",
         spoilt(content, settings=[]): "is damaged",
         spoilt(content, settings={}): "There are no quasi-identifiers",
@@ -340,11 +340,11 @@ def test_the_commands_do_the_same(shell: Any, tmp_path: Path) -> None:
 
 
 COMMANDS = {
-    ("new.csv",): ("There is no output; name a file with -o.", "There is no recoding"),
+    ("new.csv",): ("No output is named. Name a file with --output (-o).", "No recoding is named"),
     ("new.csv", "--recoding", "none.shoal", "-o", "b.csv"): (
         "Recoding 'none.shoal' cannot be read",
     ),
-    ("new.csv", "--recoding", "new.csv", "-o", "b.csv"): ("'new.csv' is no recoding",),
+    ("new.csv", "--recoding", "new.csv", "-o", "b.csv"): ("'new.csv' is not a recoding",),
     ("new.csv", "--recoding", "new.csv", "-o", "new.csv"): ("would be lost",),
     ("new.csv", "--recoding", "r", "-o", "b.csv", "--save-held", "b.csv"): ("two outputs",),
 }

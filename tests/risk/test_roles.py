@@ -10,6 +10,8 @@ import pytest
 
 import shoal
 
+pytestmark = pytest.mark.usefixtures("briefly")
+
 PEOPLE = pd.DataFrame(
     {
         "name": list("abcdef"),

@@ -123,74 +123,69 @@ REFINE = (
 SECONDS = "The 'seconds' of refine must be a finite number above 0."
 SEED = "The 'seed' parameter must be a whole number from 0 to 2^64 - 1. Got {} instead."
 WEIGHT = "The weight of 'age' must be a finite number above 0. Got {} instead."
-NO_TABLE = (
-    "A table of type {} cannot be read; "
-    "give a pandas, polars or Arrow frame, or the path of a file."
+NO_TABLE = "A table of type {} cannot be read. Give a pandas, polars or Arrow frame, or the path of a file."
+MIXED = "Column 'age' mixes types, or contains values that are not numbers, dates or text. Convert it to one of these."
+HOLDS = (
+    "Column 'age' contains {}, which cannot be generalized. Convert it to numbers, dates or text."
 )
-MIXED = (
-    "Column 'age' mixes types, or holds values that are no numbers, dates or text; "
-    "convert it to one of these."
-)
-HOLDS = "Column 'age' holds {}, which cannot be generalized; convert it to numbers, dates or text."
 NOT_FINITE = (
-    "Column 'age' holds NaN or infinite numbers in 1 record(s); make them missing or drop them."
+    "Column 'age' contains NaN or infinite numbers in 1 record. Make them missing or drop them."
 )
-NAMELESS = "A column has no name or a name that is not text; name every column."
+NAMELESS = "A column has no name, or a name that is not text. Name every column."
 NOT_AN_INTERVAL = (
-    "Column 'zip' holds text, and an interval needs numbers or dates; "
-    "convert it or choose order, hierarchy, subset or suppression."
+    "Column 'zip' contains text, but an interval needs numbers or dates. Convert it, or choose order, "
+    "hierarchy, subset or suppression."
 )
 MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, subset"
 UNKNOWN_SUFFIX = (
-    "The format of '{}' is unknown: its {}; use .csv, .tsv, .txt, .jsonl, .ndjson "
-    "(each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
+    "The format of '{}' is unknown, because its {}. Use .csv, .tsv, .txt, .jsonl, .ndjson (each also with "
+    ".gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
 )
 
 TABLES = [
-    both("no records", "The table has no records; give at least one.", table="name,age,zip,ill\n"),
+    both("no records", "The table has no records. Give at least one.", table="name,age,zip,ill\n"),
     both(
         "a duplicate column",
-        "'people.csv' has 2 columns named 'age' (number 2, 3); rename all but one.",
+        "'people.csv' has 2 columns named 'age' (columns 2, 3). Rename all but one.",
         table=PEOPLE.replace("age,zip", "age,age"),
     ),
     both(
         "a nameless column",
-        "'people.csv' has columns without a name (number 2); name them all.",
+        "Column 2 of 'people.csv' has no heading. Every column needs one, in a single row.",
         table=PEOPLE.replace("age", ""),
     ),
     both(
         "an empty column",
-        "Column 'zip' is empty; leave it out of the quasi-identifiers.",
+        "Column 'zip' is empty. Leave it out of the quasi-identifiers.",
         table=f"name,age,zip,ill\n{CANARY},1,,x\n{CANARY},2,,y\n",
     ),
     both(
         "the sign of suppression as a value",
-        "Column 'zip' holds the text '*', which means suppressed; rename it.",
+        "Column 'zip' contains the text '*', which means suppressed. Rename it.",
         table=PEOPLE.replace("02139", "*"),
     ),
     both(
         "a torn row",
-        "'people.csv' is torn: row 6 (counting the header, not blank lines) has 2 fields "
-        "instead of 4; repair or remove such rows.",
+        "Row 6 of 'people.csv' (not counting blank lines) has 2 columns, but the heading has 4. Correct "
+        "or remove such rows.",
         table=PEOPLE + f"{CANARY},1\n",
     ),
     both(
         "an open quote",
-        "'people.csv' is torn: the quote opened in line 6 is never closed; "
-        "the file may be cut off: copy it again.",
+        "The quote opened in line 6 of 'people.csv' is never closed. The file may be incomplete: copy it again.",
         table=PEOPLE + f'"{CANARY}',
     ),
     both(
         "Latin-1",
-        "'people.csv' is not UTF-8 text (line 6); save it as UTF-8, in Excel as 'CSV UTF-8', "
-        'or say its encoding, for example --encoding cp1252 (encoding="cp1252").',
+        "'people.csv' is not UTF-8 text (line 6). Save it as UTF-8, in Excel as 'CSV UTF-8', or give its "
+        'encoding, for example --encoding cp1252 (encoding="cp1252").',
         table=PEOPLE.encode() + f"{CANARY}é,1,2,3\n".encode("latin-1"),
     ),
-    both("no bytes", "'people.csv' is empty; a table needs at least a header.", table=b""),
-    both("no file", "'nowhere.csv' does not exist; check the path.", file="nowhere.csv"),
+    both("no bytes", "'people.csv' is empty. A table needs at least column names.", table=b""),
+    both("no file", "'nowhere.csv' does not exist. Check the path.", file="nowhere.csv"),
     both(
         "an empty folder",
-        "'drawer' means no files; name a file, a folder or a pattern like 'in/*.csv'.",
+        "'drawer' matches no files. Name a file, a folder or a pattern like 'in/*.csv'.",
         file="drawer",
     ),
     both(
@@ -204,11 +199,11 @@ TABLES = [
     in_python("a record batch", NO_TABLE.format("RecordBatch"), pa.record_batch({"age": [1]})),
     in_python("nothing", NO_TABLE.format("NoneType"), None),
     in_python(
-        "a frame without records", "The table has no records; give at least one.", people().iloc[:0]
+        "a frame without records", "The table has no records. Give at least one.", people().iloc[:0]
     ),
     in_python(
         "a duplicate column in a frame",
-        "Column 'age' occurs 2 times; rename all but one.",
+        "Column 'age' occurs 2 times. Rename all but one.",
         pd.DataFrame([[1, CANARY]], columns=["age", "age"]),
     ),
     in_python(
@@ -277,7 +272,7 @@ TABLES = [
     ),
     both(
         "bounds in the way of a column",
-        "Column 'age_min' is in the way of an interval's bounds; rename it.",
+        "Column 'age_min' has the name of an interval's bounds. Rename it.",
         table=PEOPLE.replace("ill", "age_min"),
         python={"sensitive": [], "render": "bounds"},
         toml=TOML.replace('["ill"]', '[]\nothers = "drop"') + '[output]\nrender = "bounds"\n',
@@ -307,32 +302,32 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "no column that is there, as without a header",
-        "None of the columns named is among the 4 of the table; check the names, and that the first row of a file "
-        "holds the names of its columns.",
+        "None of the named columns is among the 4 columns of the table. Check the names, and that the "
+        "first row of the file contains column names.",
         python={"quasi_identifiers": "height", "sensitive": "weight", "identifiers": "patient"},
         flags=("-q", "height", "-s", "weight", "-i", "patient"),
     ),
     both(
         "a column in two roles",
-        "Column 'ill' is both sensitive and identifier; give it one role.",
+        "Column 'ill' is both sensitive and identifier. Give it one role.",
         python={"identifiers": ["ill"]},
         flags=("-q", "age", "-s", "ill", "-i", "ill"),
     ),
     both(
         "a role given twice",
-        "Column 'ill' is named twice as sensitive; name it once.",
+        "Column 'ill' is named twice as sensitive. Name it once.",
         python={"sensitive": ["ill", "ill"]},
         flags=("-q", "age", "-s", "ill", "-s", "ill"),
     ),
     both(
         "a quasi-identifier given twice",
-        "Quasi-identifier 'age' is named twice; name it once.",
+        "Quasi-identifier 'age' is named twice. Name it once.",
         python={"quasi_identifiers": ["age", "age"]},
         flags=("-q", "age", "-q", "age"),
     ),
     in_python(
         "no quasi-identifiers",
-        "There are no quasi-identifiers; name the columns to generalize.",
+        "There are no quasi-identifiers. Name the columns to generalize.",
         quasi_identifiers=[],
     ),
     in_python(
@@ -343,7 +338,7 @@ ROLES_AND_NUMBERS = [
     ),
     in_python(
         "numbers for roles",
-        "The 'identifiers' parameter must be a list of column names, all of them text.",
+        "The 'identifiers' parameter must be a list of column names, each of them text.",
         identifiers=[1],
     ),
     in_python(
@@ -354,19 +349,22 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "k of zero",
-        "k is missing or 0; say how many records at least must read the same.",
+        "k is missing or 0. Choose how many records must look the same at least, for example k = 10.",
         python={"k": 0},
         flags=(*FLAGS, "-k", "0"),
     ),
     in_toml(
-        "no k", "k is missing or 0; say how many records at least must read the same.", "k = 2", "#"
+        "no k",
+        "k is missing or 0. Choose how many records must look the same at least, for example k = 10.",
+        "k = 2",
+        "#",
     ),
     both("k below zero", WHOLE_K.format(-1), python={"k": -1}, flags=(*FLAGS, "-k", "-1")),
     in_python("k not whole", WHOLE_K.format(2.5), k=2.5),
     in_python("k of true", WHOLE_K.format(True), k=True),
     both(
         "k above the number of records",
-        "k = 5 needs at least 5 records and the table has 4; choose k of at most 4.",
+        "k = 5 needs at least 5 records, but the table has 4. Choose k of at most 4.",
         python={"k": 5},
         flags=(*FLAGS, "-k", "5"),
         raises=Infeasible,
@@ -376,7 +374,7 @@ ROLES_AND_NUMBERS = [
     in_python("a refine that is no time", REFINE.format("'slow'"), refine="slow"),
     Case(
         "a refine flag that is no time",
-        "Write --refine quick, off, a number of seconds or steps=NUMBER.",
+        "--refine must be quick, off, a number of seconds or steps=NUMBER.",
         flags=("--refine", "slow"),
     ),
     both(
@@ -404,8 +402,8 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "a loosened global recoding",
-        "The closures of method 'incognito' cannot be loosened: it is chosen for how they fit together; "
-        "set loosen to 0 or choose a method of local recoding.",
+        "Values of method 'incognito' cannot be loosened, because its groups must fit together. Set "
+        "loosen to 0, or choose a method of local recoding.",
         python={"loosen": 0.1, "method": "incognito"},
         flags=("--loosen", "0.1", "--method", "incognito"),
     ),
@@ -427,14 +425,14 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "means of loosened ranges",
-        "The mean of a group tells where its values lie in a loosened range; set loosen to 0, or render to 'midpoint', "
-        "'text' or 'bounds'.",
+        "The mean of a group reveals where its values lie in a loosened range. Set loosen to 0, or "
+        "render to 'midpoint', 'text' or 'bounds'.",
         python={"render": "mean", "loosen": 0.2},
         flags=("--render", "mean", "--loosen", "0.2"),
     ),
     both(
         "single numbers where the audit reads ranges",
-        "The audit of method 'non_homogeneous' reads ranges; set render to 'text' or 'bounds'.",
+        "The audit of method 'non_homogeneous' needs ranges. Set render to 'text' or 'bounds'.",
         python={"render": "midpoint", "method": "non_homogeneous"},
         flags=("--render", "midpoint", "--method", "non_homogeneous"),
     ),
@@ -464,19 +462,24 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "a weight of no quasi-identifier",
-        "Weight for 'agee', which is no quasi-identifier; did you mean 'age'?",
+        "Weight for 'agee', which is not a quasi-identifier; did you mean 'age'?",
         python={"weights": {"agee": 1.0}},
         flags=("--weight", "agee=1"),
     ),
     in_python(
         "weights without columns",
-        "The 'weights' parameter must be a dict of columns and numbers. "
-        "Got a value of type list instead.",
+        "The 'weights' parameter must be a dict from columns to numbers. Got a value of type list instead.",
         weights=[1, 2],
     ),
-    Case("a weight without a number", "Write --weight NAME=VALUE.", flags=("--weight", "age")),
     Case(
-        "a weight of text", "The weight of 'age' must be a number.", flags=("--weight", "age=big")
+        "a weight without a number",
+        "--weight needs a name and a value. Write --weight NAME=VALUE.",
+        flags=("--weight", "age"),
+    ),
+    Case(
+        "a weight of text",
+        "The weight of 'age' must be a number, for example --weight age=2.",
+        flags=("--weight", "age=big"),
     ),
     both(
         "an unknown measure",
@@ -492,7 +495,7 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "an unknown method",
-        f"There is no method 'covr'; did you mean 'cover'? Methods: {METHODS}.",
+        f"Unknown method 'covr'; did you mean 'cover'? Methods: {METHODS}.",
         python={"method": "covr"},
         flags=("--method", "covr"),
     ),
@@ -516,7 +519,8 @@ ROLES_AND_NUMBERS = [
     Case(
         "weights of other columns",
         (
-            "The 'weights' option of method enhanced_pk names 'il', which is no sensitive column; did you mean 'ill'?",
+            "The 'weights' option of method enhanced_pk names 'il', which is not a sensitive column; did "
+            "you mean 'ill'?",
             "The 'weights' option of method enhanced_pk lacks 'ill'; give every sensitive column a weight.",
         ),
         python={"method": shoal.EnhancedPK({"il": 2})},
@@ -536,28 +540,30 @@ ROLES_AND_NUMBERS = [
     ),
     Case(
         "an unknown model",
-        f"There is no model 'intervall' (column 'age'); did you mean 'interval'? {MODELS}; "
-        "a colon in a column's name is written \\:.",
+        f"Unknown model 'intervall' for column 'age'; did you mean 'interval'? {MODELS}. "
+        "If the colon belongs to the column's name, write \\:.",
         flags=("-q", "age:intervall"),
     ),
     Case(
         "a model that needs a file",
-        "Column 'age': write age:hierarchy:FILE or age:order:FILE, or another model without a file.",
+        "Column 'age': only hierarchy and order take a file. Write age:hierarchy:FILE or age:order:FILE, "
+        "or use another model without a file.",
         flags=("-q", "age:hierarchy"),
     ),
     Case(
         "an order that the column does not have",
-        "Column 'zip' has no order of its own; list its values from the lowest to the highest "
-        '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or say "names" to sort them by name.',
+        "Column 'zip' has no order of its own. List its values from the lowest to the highest "
+        '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or set it to "names" for alphabetical '
+        "order.",
         python={"quasi_identifiers": {"age": None, "zip": shoal.Order}},
         flags=("-q", "age", "-q", "zip:order"),
     ),
     both(
         "several problems",
         (
-            "Column 'ill' is both sensitive and identifier; give it one role.",
+            "Column 'ill' is both sensitive and identifier. Give it one role.",
             WHOLE_K.format(-3),
-            "Weight for 'height', which is no quasi-identifier; leave it out.",
+            "Weight for 'height', which is not a quasi-identifier. Leave it out.",
             SEED.format(-1),
         ),
         python={"identifiers": "ill", "k": -3, "weights": {"height": 1.0}, "seed": -1},
@@ -581,50 +587,48 @@ ROLES_AND_NUMBERS = [
 HIERARCHIES = [
     *tree(
         "a value that the hierarchy lacks",
-        "1 of the 2 distinct values of column 'zip' are not in its hierarchy; "
-        "add a line for each of them.",
+        "1 of the 2 distinct values of column 'zip' is not in its hierarchy. Add a line for each.",
         "02139,*\n02140,*\n",
     ),
     *tree(
         "an empty cell in a hierarchy",
-        "Hierarchy file 'zip.csv': line 2 has an empty cell; name every level.",
+        "Hierarchy file 'zip.csv': line 2 has an empty cell. Name every level.",
         f"02139,East,*\n{CANARY},,*\n",
     ),
     *tree(
         "two parents in a hierarchy",
-        "Hierarchy file 'zip.csv': lines 1 and 3 give the same level 1 label two parents; give it one.",
+        "Hierarchy file 'zip.csv': lines 1 and 3 give the same level 1 label two parents. Use one parent.",
         f"02139,{CANARY}1,{CANARY}2\n02140,East,*\n{CANARY},{CANARY}1,*\n",
     ),
     *tree(
         "ragged lines in a hierarchy",
-        "Hierarchy file 'zip.csv': line 2 has another number of levels than line 1; "
-        "give every line the same number, repeating a label where a branch is short.",
+        "Hierarchy file 'zip.csv': line 2 has another number of levels than line 1. Give every line the "
+        "same number; repeat a label if a branch is short.",
         f"02139,East,*\n{CANARY},*\n",
     ),
     *tree(
         "a hierarchy in Latin-1",
-        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file; save it as one.",
+        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file. Save it as one.",
         f"{CANARY}é,*\n".encode("latin-1"),
     ),
     *tree(
         "a torn hierarchy",
-        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file; save it as one.",
+        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file. Save it as one.",
         f'"{CANARY},*\n',
     ),
     *tree(
         "a missing hierarchy",
-        "Hierarchy file 'zip.csv' cannot be read: No such file or directory; check the path.",
+        "Hierarchy file 'zip.csv' cannot be read: No such file or directory. Check the path.",
         None,
     ),
     *tree(
         "an empty hierarchy",
-        "Hierarchy file 'zip.csv' has no values; give one line per value: value,level 1,…,root.",
+        "Hierarchy file 'zip.csv' has no values. Give one line per value: value,level 1,…,root.",
         "",
     ),
     in_python(
         "a value that a dict lacks",
-        "1 of the 2 distinct values of column 'zip' are not in its hierarchy; "
-        "add a line for each of them.",
+        "1 of the 2 distinct values of column 'zip' is not in its hierarchy. Add a line for each.",
         quasi_identifiers={"zip": Hierarchy.from_dict({"*": ["02139", "02140"]})},
     ),
 ]
@@ -632,28 +636,28 @@ HIERARCHIES = [
 SETTINGS = [
     both(
         "settings that are no TOML",
-        "Settings file 'settings.toml' is not valid TOML at line 2; mend it.",
+        "Settings file 'settings.toml' is not valid TOML at line 2. Correct it there.",
         toml="[columns]\nsensitive = [ill]\n",
     ),
     both(
         "settings cut off",
-        "Settings file 'settings.toml' is not valid TOML at end of document; mend it.",
+        "Settings file 'settings.toml' is not valid TOML at end of document. Correct it there.",
         toml='[columns]\nsensitive = ["ill"',
     ),
     both(
         "settings in Latin-1",
-        "Settings file 'settings.toml' is not UTF-8 text; save it as UTF-8.",
+        "Settings file 'settings.toml' is not UTF-8 text. Save it as UTF-8.",
         toml="# é\n".encode("latin-1"),
     ),
     both(
         "settings that are missing",
-        "Settings file 'nowhere.toml' cannot be read: No such file or directory; check the path.",
+        "Settings file 'nowhere.toml' cannot be read: No such file or directory. Check the path.",
         python={"settings": "nowhere.toml"},
         flags=("--settings", "nowhere.toml"),
     ),
     both(
         "a folder for settings",
-        "Settings file 'drawer' cannot be read: Is a directory; check the path.",
+        "Settings file 'drawer' cannot be read: Is a directory. Check the path.",
         python={"settings": "drawer"},
         flags=("--settings", "drawer"),
     ),
@@ -769,13 +773,13 @@ SETTINGS = [
     ),
     in_toml(
         "an unknown model in a file",
-        f"There is no model 'intervall' (column 'age'); did you mean 'interval'? {MODELS}.",
+        f"Unknown model 'intervall' for column 'age'; did you mean 'interval'? {MODELS}.",
         "[quasi_identifiers.zip]",
         'model = "intervall"\n[quasi_identifiers.zip]',
     ),
     in_toml(
         "an unknown method in a file",
-        f"There is no method 'mondrain'; did you mean 'mondrian'? Methods: {METHODS}.",
+        f"Unknown method 'mondrain'; did you mean 'mondrian'? Methods: {METHODS}.",
         '[method]\nname = "mondrain"\n',
     ),
     in_toml(
@@ -785,7 +789,7 @@ SETTINGS = [
     ),
     in_toml(
         "a hierarchy without a file",
-        "Column 'age' needs 'hierarchy', the path of a CSV file, or 'rows'; give one.",
+        "Column 'age' needs 'hierarchy', the path of a CSV file, or 'rows'. Add one of them.",
         "[quasi_identifiers.zip]",
         'model = "hierarchy"\n[quasi_identifiers.zip]',
     ),
@@ -815,7 +819,7 @@ SETTINGS = [
     ),
     in_toml(
         "an order with a value twice",
-        "[quasi_identifiers.age]: Order: 1 value(s) are listed again; list each once.",
+        "[quasi_identifiers.age]: Order: 1 value is listed again. List each once.",
         "[quasi_identifiers.zip]",
         'model = "order"\nvalues = ["34", "35", "34"]\n[quasi_identifiers.zip]',
     ),
@@ -827,20 +831,20 @@ SETTINGS = [
     ),
     in_toml(
         "values outside their order",
-        "3 of the 4 distinct values of column 'age' are not in its order; add them to it where they belong.",
+        "3 of the 4 distinct values of column 'age' are not in its order. Add them in the right place.",
         "[quasi_identifiers.zip]",
         'model = "order"\nvalues = ["34"]\n[quasi_identifiers.zip]',
     ),
     in_toml(
         "a domain of another type",
-        "The domain of column 'age' is not of the column's type; list values like the column's.",
+        "The domain of column 'age' does not have the column's type. List values like the column's.",
         "[quasi_identifiers.zip]",
         f'model = "interval"\ndomain = ["{CANARY}"]\n[quasi_identifiers.zip]',
     ),
     in_toml(
         "values outside their domain",
-        "3 of the 4 distinct values of column 'age' are not in its declared domain; "
-        "add them to it or leave the domain out.",
+        "3 of the 4 distinct values of column 'age' are not in its declared domain. Add them to the "
+        "domain, or leave the domain out.",
         "[quasi_identifiers.zip]",
         'model = "interval"\ndomain = [34, 99]\n[quasi_identifiers.zip]',
     ),
@@ -848,7 +852,7 @@ SETTINGS = [
         "several problems in a file",
         (
             "Unknown key 'sensitiv' in [columns]; did you mean 'sensitive'?",
-            "Hierarchy file 'no.csv' cannot be read: No such file or directory; check the path.",
+            "Hierarchy file 'no.csv' cannot be read: No such file or directory. Check the path.",
             WHOLE_K.format("'ten'"),
         ),
         toml=TOML.replace("sensitive", "sensitiv")
@@ -857,16 +861,16 @@ SETTINGS = [
     ),
 ]
 
-NO_FOLDER = "The folder '{}' does not exist; create it or choose another."
+NO_FOLDER = "The folder '{}' does not exist. Create it or choose another."
 EXISTS = (
-    "The output 'release.csv' exists; choose another name or pass --overwrite (overwrite=True)."
+    "The output 'release.csv' exists. Choose another name or pass --overwrite (overwrite=True)."
 )
 OUTPUTS = [
     both(
         "a folder as output",
         (
             UNKNOWN_SUFFIX.format("drawer", "name has no suffix"),
-            "The output 'drawer' is a folder; name a file in it.",
+            "The output 'drawer' is a folder. Name a file in it.",
         ),
         output="drawer",
     ),
@@ -885,36 +889,36 @@ OUTPUTS = [
     ),
     Case(
         "settings to a folder",
-        "The output 'drawer' is a folder; name a file in it.",
+        "The output 'drawer' is a folder. Name a file in it.",
         flags=("--save-settings", "drawer"),
     ),
     Case(
         "settings over the table",
-        "'people.csv' is read by this command and would be lost; name another file to write.",
+        "'people.csv' is read by this command and would be lost. Name another output file.",
         flags=("--save-settings", "people.csv"),
     ),
     Case(
         "settings over the release",
-        "'release.csv' is named for two outputs; name two files.",
+        "'release.csv' is named for two outputs. Name two different files.",
         flags=("--save-settings", "release.csv"),
     ),
     Case(
         "a bad output and bad settings",
-        (NO_FOLDER.format("no"), "Write --weight NAME=VALUE.", WHOLE_K.format(-1)),
+        (
+            NO_FOLDER.format("no"),
+            "--weight needs a name and a value. Write --weight NAME=VALUE.",
+            WHOLE_K.format(-1),
+        ),
         flags=(*FLAGS, "-k", "-1", "--weight", "age"),
         output="no/a.csv",
     ),
 ]
 
-OUTSIDE = (
-    "{} of the {} distinct values of column 'ill' are not in its hierarchy; "
-    "add a line for each of them."
-)
+OUTSIDE = "1 of the 1 distinct value of column 'ill' is not in its hierarchy. Add a line for each."
 REQUIREMENTS = [
     both(
         "a diversity that no release can have",
-        "No release can keep frequency 2-diversity of 'ill': its most frequent value allows "
-        "ℓ0 = 1.0000; choose l of at most 1.",
+        "No release can meet frequency 2-diversity of 'ill': all records have the same value; choose l of at most 1.",
         python={"requirements": [shoal.LDiversity(2)]},
         flags=("--require", "diversity:l=2"),
         raises=Infeasible,
@@ -922,10 +926,9 @@ REQUIREMENTS = [
     both(
         "a share that no release can keep",
         (
-            "No release can keep a share of at most 0.5 for each named value of 'ill': "
-            "a value has a share of 1.0000 of the table; choose alpha of at least 1.",
-            "No release can keep 2-sensitivity of 'ill': it has 1 distinct values (Condition 1); "
-            "choose p of at most 1.",
+            "No release can meet a share of at most 0.5 for each listed value of 'ill': one value has a "
+            "share of 1.0000 of the table; choose alpha of at least 1.",
+            "No release can meet 2-sensitivity of 'ill': it has 1 distinct value; choose p of at most 1.",
         )[::-1],
         python={"requirements": [shoal.AlphaK(0.5, [CANARY]), shoal.PSensitive(2)]},
         flags=("--require", f"alpha:alpha=0.5:values={CANARY}", "--require", "sensitivity:p=2"),
@@ -933,7 +936,7 @@ REQUIREMENTS = [
     ),
     both(
         "sensitive values that a hierarchy lacks",
-        OUTSIDE.format(1, 1),
+        OUTSIDE,
         python={
             "requirements": [
                 shoal.TCloseness(
@@ -950,9 +953,9 @@ REQUIREMENTS = [
     both(
         "values that do not occur and no order",
         (
-            "1 of the 2 values that alpha names are not in column 'ill'; name values of that column.",
-            "Column 'ill' is no number or date, and ordered closeness needs an order; "
-            "choose ground 'equal' or 'hierarchical'.",
+            "1 of the 2 values of alpha does not occur in column 'ill'. List values of that column.",
+            "Column 'ill' has no numbers or dates, but ordered closeness needs an order. Choose ground "
+            "'equal' or 'hierarchical'.",
         ),
         python={
             "requirements": [
@@ -973,19 +976,19 @@ REQUIREMENTS = [
     ),
     both(
         "a requirement without a sensitive column",
-        "Requirements are about sensitive columns; name at least one.",
+        "Requirements are about sensitive columns. Name at least one (sensitive, -s).",
         python={"sensitive": [], "requirements": [shoal.AlphaK(0.5)]},
         flags=("-q", "age", "--require", "alpha:alpha=0.5"),
     ),
     both(
         "a method that keeps k only",
-        "Method 'non_homogeneous' can keep k only; choose another method or drop the requirements.",
+        "Method 'non_homogeneous' supports k only. Choose another method, or drop the requirements.",
         python={"method": "non_homogeneous", "requirements": [shoal.AlphaK(1)]},
         flags=("--method", "non_homogeneous", "--require", "alpha:alpha=1"),
     ),
     in_python(
         "a column of the table for values",
-        "'values' of alpha must be a list of sensitive values; leave it out to mean all.",
+        "'values' of alpha must be a list of sensitive values. Leave it out to limit all values.",
         requirements=[shoal.AlphaK(0.5, people()["ill"])],
     ),
     in_python(
@@ -996,27 +999,27 @@ REQUIREMENTS = [
     ),
     Case(
         "an unknown requirement in flags",
-        "There is no requirement 'diversty'; did you mean 'diversity'? "
-        "Requirements: diversity, sensitivity, alpha, closeness.",
+        "Unknown requirement 'diversty'; did you mean 'diversity'? Requirements: diversity, sensitivity, "
+        "alpha, closeness.",
         flags=("--require", "diversty:l=2"),
     ),
     Case(
         "a requirement without its parameter",
-        "--require closeness needs 't'; give it.",
+        "--require closeness needs 't'. Add it.",
         flags=("--require", "closeness"),
     ),
     Case(
         "a requirement that is cut short",
         (
-            "Write --require diversity:KEY=VALUE, a colon in a value as \\:.",
+            "Write --require diversity:KEY=VALUE. If the colon belongs to a value, write \\:.",
             "Unknown key 'l' in --require closeness; known: t, ground, hierarchy, rows, columns.",
-            "--require closeness needs 't'; give it.",
+            "--require closeness needs 't'. Add it.",
         ),
         flags=("--require", "diversity:l=2:kind", "--require", "closeness:l=2"),
     ),
     Case(
         "a parameter given twice",
-        "--require diversity gives 'l' twice; give it once.",
+        "--require diversity sets 'l' twice. Set it once.",
         flags=("--require", "diversity:l=2:l=3"),
     ),
     Case(
@@ -1026,7 +1029,7 @@ REQUIREMENTS = [
     ),
     Case(
         "a hierarchy of a requirement that is missing",
-        "Hierarchy file 'no.csv' cannot be read: No such file or directory; check the path.",
+        "Hierarchy file 'no.csv' cannot be read: No such file or directory. Check the path.",
         flags=("--require", "sensitivity:p=2:hierarchy=no.csv:protected=a:columns=ill"),
     ),
     in_toml(
@@ -1036,7 +1039,7 @@ REQUIREMENTS = [
     ),
     in_toml(
         "a requirement without its parameter in a file",
-        "[[requirement.sensitivity]] needs 'p'; give it.",
+        "[[requirement.sensitivity]] needs 'p'. Add it.",
         "[[requirement.sensitivity]]\n",
     ),
     in_toml(
@@ -1046,7 +1049,7 @@ REQUIREMENTS = [
     ),
     in_toml(
         "a hierarchy twice",
-        "[[requirement.closeness]] has both 'hierarchy' and 'rows'; give one.",
+        "[[requirement.closeness]] has both 'hierarchy' and 'rows'. Give only one.",
         "[[requirement.closeness]]\nt = 0.5\nhierarchy = 'a.csv'\nrows = [['a', '*']]\n",
     ),
     in_toml(
@@ -1057,10 +1060,10 @@ REQUIREMENTS = [
     in_toml(
         "parameters of a requirement of the wrong type",
         (
-            "'columns' of diversity must be a list of columns; write ['ill'].",
+            "'columns' of diversity must be a list of columns. Write ['ill'].",
             "'l' of diversity must be a number of at least 1. Got a value of type tuple instead.",
             "'protected' of sensitivity must be a list of labels.",
-            "'values' of alpha must be a list of sensitive values; leave it out to mean all.",
+            "'values' of alpha must be a list of sensitive values. Leave it out to limit all values.",
             "'ground' of closeness must be one of equal, ordered, hierarchical. Got 3 instead.",
         ),
         "[[requirement.diversity]]\nl = [2]\ncolumns = 'ill'\n"

@@ -261,7 +261,7 @@ def test_what_is_the_users_own_needs_a_name_of_its_own() -> None:
             sensitive=["s"],
         )
     sentences = str(found.value)
-    assert "Class 'Cover' has the name 'cover', which is that of shoal's own Cover" in sentences
+    assert "Class 'Cover' has the name 'cover', which belongs to shoal's own Cover" in sentences
     assert "Class 'Diverse' has the name 'diversity'" in sentences
 
 
@@ -270,7 +270,7 @@ def test_a_class_with_a_name_in_use_is_refused(own: Any) -> None:
     class Other(shoal.Mondrian):
         name = "halves"
 
-    with pytest.raises(shoal.InputError, match="'halves', which is that of own_things:Halves"):
+    with pytest.raises(shoal.InputError, match="'halves', which belongs to own_things:Halves"):
         shoal.register(Other)
     assert shoal.register(own.Halves) is own.Halves  # again does no harm
 
@@ -319,12 +319,12 @@ class Unfinished(shoal.extend.Requirement):
 @pytest.mark.parametrize(
     ("thing", "sentence"),
     [
-        (Plain, "Class 'Plain' must be a dataclass; write @dataclass(frozen=True)."),
-        (Unnamed, "Class 'Unnamed' needs a 'name' of letters, digits, _ and -; give it one."),
-        (Unnamed, "Class 'Unnamed' has no 'summary'; give it one, as shoal's own have."),
-        (Unread, "The audit cannot read what model 'Unread' releases; give it 'covers', which"),
-        (Unkept, "No method knows how to keep requirement 'Unkept'; give it 'limits', or derive"),
-        (Unfinished, "Class 'Unfinished' does not define describe, levels, remedy, required;"),
+        (Plain, "Class 'Plain' must be a dataclass. Decorate it with @dataclass(frozen=True)."),
+        (Unnamed, "Class 'Unnamed' needs a 'name' of letters, digits, _ and -. Give it one."),
+        (Unnamed, "Class 'Unnamed' has no 'summary'. Add one, as in shoal's own classes."),
+        (Unread, "The audit cannot read what model 'Unread' releases. Add 'covers', which"),
+        (Unkept, "Methods cannot meet requirement 'Unkept'. Add 'limits', or derive"),
+        (Unfinished, "Class 'Unfinished' does not define describe, levels, remedy, required."),
         (int, "Only classes derived from shoal.extend.Method, Model or Requirement"),
         (len, "Only classes derived from shoal.extend.Method, Model or Requirement"),
     ],
@@ -341,17 +341,23 @@ def test_a_measure_needs_a_meaning_and_a_name_of_its_own() -> None:
     with pytest.raises(shoal.InputError) as found:
         shoal.register(measure="additive", meaning="")(lm)
     assert "Measure 'lm' needs a 'meaning'" in str(found.value)
-    assert "There is a measure 'lm' already" in str(found.value)
+    assert "There is already a measure 'lm'" in str(found.value)
 
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("no_such_module_at_all:Thing", "cannot be imported; install its module, or run where"),
-        ("own_things:Nothing", "'own_things:Nothing' is no method that shoal can use"),
-        ("own_things:Mixed", "'own_things:Mixed' is no method that shoal can use"),
-        ("os:system", "'os:system' is no method that shoal can use"),
-        ("broken_things:Thing", "Module 'broken_things' fails when it is imported (ValueError)."),
+        (
+            "no_such_module_at_all:Thing",
+            "cannot be imported. Install its package, or run shoal in a folder where",
+        ),
+        ("own_things:Nothing", "'own_things:Nothing' is not a method that shoal can use"),
+        ("own_things:Mixed", "'own_things:Mixed' is not a method that shoal can use"),
+        ("os:system", "'os:system' is not a method that shoal can use"),
+        (
+            "broken_things:Thing",
+            "Module 'broken_things' fails when it is imported (ValueError). Import it in Python to see why.",
+        ),
     ],
 )
 @pytest.mark.usefixtures("own")
@@ -399,5 +405,5 @@ def test_a_worker_of_the_app_refuses_imports(tmp_path: Path) -> None:
 def test_an_unknown_method_of_a_file_may_be_one_that_is_not_imported_yet(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('[method]\nname = "elsewhere"\n[requirement]\nk = 2\n', encoding="utf-8")
-    with pytest.raises(shoal.InputError, match="if it is your own, import it first"):
+    with pytest.raises(shoal.InputError, match="if it is your own method, import its module first"):
         shoal.Settings.load(path)

@@ -33,7 +33,7 @@ def main() -> None:
             method="cover",
             refine=False,
         )
-    assert "parts of rounds were solved by the executors" in release.notes
+    assert "the Spark executors solved the parts of the table" in release.notes
     assert type(release.data).__module__.startswith("pyspark.sql.connect")
     release.save(FOLDER / "release")
     release.save("released")

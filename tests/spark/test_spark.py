@@ -199,8 +199,8 @@ def test_partitions_and_tasks_that_fail_once_change_nothing(
     assert first[0] == second[0]
     assert scan.exists()
     assert solve.exists() == in_rounds
-    assert ("by the driver: executors have no shoal" in first[1]) == in_rounds
-    assert ("by the executors" in second[1]) == in_rounds
+    assert ("because the executors have no shoal" in first[1]) == in_rounds
+    assert ("the Spark executors solved" in second[1]) == in_rounds
 
 
 def test_executors_tell_their_version_and_chunks_find_together(session: Any) -> None:
@@ -228,7 +228,7 @@ def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path)
     release.save(tmp_path / "out", overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     for path, sentence in (
-        ("out.csv", "does not write"),
+        ("out.csv", "cannot write"),
         ("s3://bucket/out", "cannot be replaced"),
     ):
         with pytest.raises(shoal.InputError, match=sentence):
@@ -257,7 +257,7 @@ def test_tables_of_a_killed_run_are_dropped_by_the_next(session: Any) -> None:
 
 def test_a_failed_run_leaves_no_tables(session: Any) -> None:
     frame = session.createDataFrame(people())
-    with pytest.raises(shoal.Infeasible, match="needs at least 1000 records"):
+    with pytest.raises(shoal.Infeasible, match="needs at least 1,000 records"):
         shoal.anonymize(frame, **{**ASKED, "k": 1000})
     assert names(session) == []
 

@@ -1,1 +1,1 @@
-"""The public functions, one file each, and the objects they return. It must not know how a step of a run is done."""
+"""The public functions, one file each, and the objects they return. It must not know how the steps of a run work."""

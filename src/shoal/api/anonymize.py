@@ -30,7 +30,7 @@ Previous = (
 
 
 class RunOptions(TypedDict, total=False):
-    """What `anonymize` takes beside single settings."""
+    """What `anonymize` takes besides single settings."""
 
     settings: Settings | str | os.PathLike[str] | None
     engine: EngineName | Engine | None
@@ -53,31 +53,32 @@ def anonymize(
 @overload
 def anonymize(data: FrameT, /, **options: Unpack[AnonymizeOptions]) -> Release[FrameT]: ...
 def anonymize(data: Any, /, **options: Any) -> Release[Any]:
-    """Make a table releasable: every record reads like at least k − 1 others.
+    """Anonymize a table: in the release, every record looks like at least k − 1 others.
 
-    Similar records are grouped and their quasi-identifiers replaced by the least general values that cover
+    Similar records are grouped, and their quasi-identifiers are replaced by the most specific values that cover
     the group. The result is returned only after an independent audit has proved the requirement on it.
     Several threads may call it at once.
 
     Parameters
     ----------
     data
-        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file. A DuckDB relation,
-        a Polars LazyFrame or a Spark DataFrame stays where it is, and so does a file that outgrows memory, a folder
-        or a pattern of files. A table of a database is a `shoal.DatabaseTable`, or the address of a database whose
-        table the settings name.
+        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON Lines or Excel file. A DuckDB relation,
+        a Polars LazyFrame or a Spark DataFrame stays where it is, and so does a file that does not fit into memory, a
+        folder or a pattern of files. A table of a database is a `shoal.DatabaseTable`, or the address of a database
+        whose table the settings name.
     settings
-        A `Settings` object or the path of a TOML file; the other parameters replace what it says.
+        A `Settings` object or the path of a TOML file; the other parameters override it.
     {settings}
     engine
-        "memory", "duckdb", "polars" or "spark": where a file is worked on; by default in memory unless it outgrows
-        that, and then on DuckDB. A frame decides for itself. `shoal.Engine("duckdb", memory="8GB")` also says how much
-        memory may be used; by default that is most of what is free.
+        "memory", "duckdb", "polars" or "spark": where to work on a file; by default in memory, or on DuckDB if the
+        file does not fit into memory. A frame decides for itself. `shoal.Engine("duckdb", memory="8GB")` also says how
+        much memory may be used; by default, most of what is free.
     previous
-        Earlier releases of people who are still in the table: a list of releases, or of histories or their paths;
-        `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, with one record
-        each, and everybody keeps the set of sensitive values of their group. Whatever would link a person's records of
-        two releases is refused: pseudonyms, kept columns, `keep_order`. See the page on running it nightly.
+        Earlier releases about people who are still in the table: a list of releases, or of histories or their paths;
+        `[]` for the first. The new release is then safe together with all of them: `person` names the column that
+        identifies people, with one record each, and everyone keeps the set of sensitive values of their group. Whatever
+        would link a person's records of two releases is refused: pseudonyms, kept columns, `keep_order`. See the page
+        on running it nightly.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop. A notebook shows a bar
         if none is given.
@@ -85,7 +86,7 @@ def anonymize(data: Any, /, **options: Any) -> Release[Any]:
     Returns
     -------
     Release
-        The released table with its losses, groups and settings; `data` is a frame of the kind that was given, an
+        The released table with its losses, groups and settings; `data` is a frame of the kind that was given, or an
         Arrow table for a file.
 
     Examples

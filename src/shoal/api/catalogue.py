@@ -24,7 +24,7 @@ def list_methods() -> dict[MethodName, str]:
 
 
 def method_facts() -> dict[str, dict[str, str]]:
-    """Return, per method, what it does, its paper, recoding, guarantee, growth in n and options."""
+    """Return facts about each method: what it does, paper, recoding, guarantee, running time and options."""
     return {
         name: {
             "what": method.summary,
@@ -53,7 +53,7 @@ def list_measures() -> dict[MeasureName, str]:
     --------
     >>> import shoal
     >>> shoal.list_measures()["lm"]
-    'how much of a column a cell may stand for: 0 is exact, 1 is hidden (GT10 (3))'
+    "the share of a column's values that a cell may have: 0 is exact, 1 is hidden (GT10 (3))"
     """
     found = {name: f"{own.meaning} ({own.source})" for name, own in MEASURES.items()}
     return cast("dict[MeasureName, str]", found)
@@ -66,13 +66,13 @@ def list_requirements() -> dict[str, str]:
     --------
     >>> import shoal
     >>> shoal.list_requirements()["closeness"]
-    'sensitive values are spread in every group almost as in the whole table'
+    'sensitive values are distributed in every group almost as in the whole table'
     """
     return {name: requirement.summary for name, requirement in REQUIREMENTS.items()}
 
 
 def requirement_facts() -> dict[str, dict[str, str]]:
-    """Return, per requirement beyond k, what it asks, its name in Python and its parameters."""
+    """Return facts about each requirement beyond k: what it asks, its name in Python and its parameters."""
     return {
         name: {
             "what": requirement.summary,
@@ -84,7 +84,7 @@ def requirement_facts() -> dict[str, dict[str, str]]:
 
 
 def _parameters(kind: Any) -> str:
-    """What must be given, then what may be."""
+    """Required parameters first, then optional ones."""
     needed = [f.name for f in fields(kind) if f.default is MISSING]
     free = [
         f"{f.name} = {f.default}" if f.default else f.name

@@ -1,4 +1,4 @@
-"""How safe and how useful any release of a table is: `shoal.audit`, `shoal.evaluate` and `shoal.classify`."""
+"""Check how safe and how useful any release of a table is: `shoal.audit`, `shoal.evaluate` and `shoal.classify`."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ def audit(
     reading: Input | Mapping[str, Any] | None = None,
     previous: Previous = None,
 ) -> Audit:
-    """Prove that a table, ours or not, keeps its requirements.
+    """Prove that a table meets its requirements, whether or not shoal made it.
 
     Parameters
     ----------
     data
         A frame, the path of a file or a `shoal.DatabaseTable`.
     settings
-        Settings that name the quasi-identifiers and k; the other parameters replace what they say.
+        Settings that name the quasi-identifiers and k; the other parameters override them.
     quasi_identifiers
-        The columns that must read the same.
+        The columns that must look the same within a group.
     sensitive
         The columns that requirements beyond k are about.
     k
-        For how many records at least they must read the same.
+        The least number of records that must look the same.
     requirements
-        What the sensitive values of every group must look like beside.
+        What sensitive values in every group must satisfy in addition to k.
     reading
         How to read the table's file; see `shoal.Input`.
     previous
-        The history of the series that the table is a release of, or its path: then it is also proved that everybody
+        The history of the series that the table belongs to, or its path: then it is also proved that everyone
         keeps their set of sensitive values over all releases.
 
     Raises
@@ -118,44 +118,45 @@ def evaluate(
     population: AnyTable | float | None = None,
     seed: int = 0,
 ) -> Evaluation:
-    """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
+    """Compare a release with its original table: is it safe, and is it still useful?
 
-    The verdict on the release comes with it; `save_report` of the result writes all for people.
-    Nothing here needs the records in the same order.
+    The release may be shoal's or not, and its records may be in any order. The result includes a verdict on the
+    release, and its `save_report` writes a report for people.
 
     Parameters
     ----------
     data
-        The original, a frame, the path of a file or a `shoal.DatabaseTable`.
+        The original table: a frame, the path of a file or a `shoal.DatabaseTable`.
     release
-        Its release, likewise.
+        Its release, in one of the same forms.
     settings
-        Settings that name the columns' roles and models, and k; the other parameters replace what they say.
+        Settings that name the columns' roles and models, and k; the other parameters override them.
     quasi_identifiers
         As in `shoal.anonymize`.
     sensitive
-        The columns that must not be learned of a person.
+        The columns that others must not learn about a person.
     k
-        How many records at least must read the same. Histograms show nothing that fewer than k records of the
+        The least number of records that must look the same. Histograms show nothing that fewer than k records of the
         table have.
     requirements
-        What the sensitive values of every group must look like beside, for the verdict.
+        What sensitive values in every group must satisfy in addition to k, for the verdict.
     reading
         How to read the files; see `shoal.Input`.
     queries
-        Random queries per workload; 0 for none.
+        Number of random queries per workload; 0 for none.
     sum_column
-        The numbers that SUM queries add up; by default the first that are possible.
+        The numbers that SUM queries add up; by default the first suitable column.
     threshold
-        Records whose risk of re-identification is above this count as at risk.
+        Records with a risk of re-identification above this count as at risk.
     target
-        A column to train classifiers for, on a release, and test on original records outside it. These are
-        `holdout`; without it, 30 % of the table is set aside and the rest anonymized anew by the settings.
+        A column for classifiers to predict: they are trained on a release and tested on original records that are
+        not in it. These are `holdout`; without it, 30 % of the table is set aside, and the rest is anonymized again
+        with the settings.
     holdout
         Original records, as a frame or a path, that are not in the release.
     population
-        Whom the table was drawn from, for the risk of people of whom it is not known that they are in it: a table of
-        all of them, their number, or the share of them that is in the table, below 1.
+        The population that the table was sampled from, to estimate the risk for people who may or may not be in it: a
+        table of the whole population, its size, or the share of it that is in the table, below 1.
     seed
         Makes queries, the hold-out and classifiers repeatable.
 
@@ -212,7 +213,7 @@ def evaluate(
 
 
 def _opened(*tables: tuple[Any, Input]) -> list[Source]:
-    """All of several tables, each with how it is read, or one error for all that cannot be opened."""
+    """Open several tables, each with how it is read, or raise one error for all that cannot be opened."""
     found: list[Source] = []
     problems: list[str] = []
     for table, input in tables:
@@ -227,7 +228,7 @@ def _opened(*tables: tuple[Any, Input]) -> list[Source]:
 def _compared(
     source: Source, released: Source, settings: Settings, others: Sequence[str]
 ) -> ExternalRelease:
-    """A release beside its table, examined."""
+    """A release together with its table, examined."""
     table, release = source.data, released.data
     comparison = read_comparison(table, release, settings, others)
     columns = comparison.table.columns
@@ -252,14 +253,14 @@ def classify(
     model: Any = None,
     seed: int = 0,
 ) -> Classification:
-    """Set records aside, anonymize the others, and test classifiers trained on these on those set aside.
+    """Set records aside, anonymize the others, train classifiers on these, and test them on the records set aside.
 
     Parameters
     ----------
     table
         A frame or the path of a file.
     target
-        The column to predict from the quasi-identifiers, one that is released unchanged.
+        The column to predict from the quasi-identifiers; it must be released unchanged.
     settings
         How to anonymize.
     holdout
@@ -282,7 +283,7 @@ def classify(
     order = np.random.default_rng(seed).permutation(frame.shape[0])
     aside = round(holdout * frame.shape[0])
     if not 0 < aside < frame.shape[0]:
-        raise InputError("The table has too few records to set some aside; give more.")
+        raise InputError("The table has too few records to set some aside. Give more records.")
     tested, trained = frame[np.sort(order[:aside]).tolist()], frame[np.sort(order[aside:]).tolist()]
     made = make_release(replace(source, data=trained), chosen)
     release = open_table(made.data).data

@@ -31,7 +31,7 @@ MOST_QUERIES = 1_000_000
 
 @dataclass(frozen=True)
 class Evaluation(Result):
-    """Whether requirements are kept, risk before and after, and what is left of the use.
+    """Whether requirements are met, the risk before and after, and how useful the release still is.
 
     `to_dict()` gives all numbers as dicts and lists, for JSON.
 
@@ -42,17 +42,17 @@ class Evaluation(Result):
     audit
         What was counted in the release.
     risk
-        Of re-identification and of disclosed sensitive values, before and after.
+        The risk of re-identification and of disclosed sensitive values, before and after.
     distributions
-        How far single columns and pairs of columns have moved.
+        How much single columns and pairs of columns have changed.
     rules
-        Association rules that are found again, and new ones.
+        Association rules that are still found, and new ones.
     queries
         Errors of random queries; None if there were none.
     classification
         Accuracy of classifiers; None unless a target was named.
     population
-        Risk among the people that the table was drawn from; None unless these were given.
+        The risk for the population that the table was sampled from; None unless it was given.
     """
 
     verdict: Verdict
@@ -68,8 +68,8 @@ class Evaluation(Result):
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.
 
-        It says whether the audit proved the requirements, what was lost and what risk is left, in aggregates
-        and released values only; where they are not proved, without any released record.
+        It says whether the audit proved the requirements, what was lost and what risk is left. It contains only
+        aggregates and released values; if the requirements are not proved, no released record.
         """
         write_report(self.release, self.risk, self.distributions, path, overwrite)
 
@@ -84,10 +84,10 @@ class Evaluation(Result):
 
 @dataclass(frozen=True)
 class ExternalRelease:
-    """A release of which nothing is known but itself and its table, records in any order."""
+    """A release of which only the texts and the original table are known, with records in any order."""
 
     data: Any
-    settings: Settings  # models spelled out
+    settings: Settings  # models written out in full
     examination: Examination
     comparison: Comparison
     removed: Sequence[str]
@@ -100,16 +100,16 @@ class ExternalRelease:
 
     @property
     def shown(self) -> Frame:
-        """The released records of which a report shows some."""
+        """The released records that a report shows, not all."""
         return open_frame(self.data)
 
     def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
-        """How many released records are alone with their value in each of some columns, and in all together."""
+        """How many released records are the only ones with their value in each of some columns, and in all together."""
         return singled_out(self.shown, columns)
 
     @property
     def making(self) -> None:
-        """How it was made is not known."""
+        """It is not known how the release was made."""
 
     @cached_property
     def closed(self) -> Closed:
@@ -124,7 +124,7 @@ def evaluate_release(
     threshold: float = THRESHOLD,
     seed: int = 0,
 ) -> Evaluation:
-    """Evaluate all but classifiers, which need records that are not in the release."""
+    """Evaluate everything except classifiers, which need records that are not in the release."""
     problems = seed_problems(seed)
     if not (is_integer(queries) and 0 <= queries <= MOST_QUERIES):
         problems.append(

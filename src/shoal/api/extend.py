@@ -1,4 +1,4 @@
-"""What methods, models, measures and requirements of your own are made of: `shoal.extend`, for `shoal.register`."""
+"""The building blocks for your own methods, models, measures and requirements: `shoal.extend`, for `shoal.register`."""
 
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.closed import Closed

@@ -10,7 +10,7 @@ from shoal.encoding.closed import Closed
 from shoal.encoding.models import Model
 from shoal.encoding.other_columns import coarsened
 from shoal.encoding.render import read_closed_groups, single_problems
-from shoal.errors import raise_problems
+from shoal.errors import counted, raise_problems
 from shoal.kernels.shared.groups import count_outside
 from shoal.pipeline.carriers.memory import encode_source
 from shoal.settings.settings import WMI, Settings, make_settings, name_of
@@ -30,22 +30,22 @@ def loss(
     k: int | None = None,
     aggregate: Aggregate | None = None,
 ) -> float:
-    """Compute a measure of information loss on any release of a table, records in the same order.
+    """Compute a measure of information loss for any release of a table, with records in the same order.
 
     Parameters
     ----------
     table
         A frame or the path of a file.
     release
-        A release of it, ours or not, whose records stand in the same order.
+        A release of it, shoal's or not, with records in the same order.
     measure
         One of `shoal.list_measures()`; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the settings'.
     settings
-        Settings that name roles and models; the other parameters replace what they say.
+        Settings that name roles and models; the other parameters override them.
     quasi_identifiers
         The columns that were generalized, with their models.
     sensitive
-        For measures that look at sensitive values.
+        For measures that use sensitive values.
     weights
         How much each quasi-identifier matters (default 1).
     k
@@ -87,13 +87,13 @@ def loss(
 
 
 def _outside_problems(closed: Closed) -> list[str]:
-    """Return a sentence for every column in which some records lie outside their released value."""
+    """Return a sentence for every column in which some released values do not cover the original ones."""
     table = closed.table
     arrays = compile_measure("suppressed", table.columns).arrays
     outside = count_outside(arrays, closed.closures, closed.groups, table.codes)
     return [
-        f"{count} records lie outside their released value of column '{name}'; "
-        "give a release of this table with records in the same order (keep_order)."
+        f"{counted(int(count), 'released value')} of column '{name}' {'does' if count == 1 else 'do'} not cover "
+        "the original. Give a release of this table with records in the same order (keep_order)."
         for name, count in zip(table.names, outside, strict=True)
         if count
     ]

@@ -11,24 +11,24 @@ import pyarrow as pa
 from shoal.data.files.table_file import write_file
 from shoal.encoding.closed import Closed
 from shoal.encoding.models import Calendar, Model
-from shoal.errors import InputError, near_miss
+from shoal.errors import InputError, counted, near_miss
 
 
 @dataclass(frozen=True, repr=False)
 class Mapping:
     """What became of each value of each quasi-identifier.
 
-    It shows original values beside what was released for them: keep it like the original table.
+    It shows original values next to what was released for them: protect it like the original table.
 
     Attributes
     ----------
     table
-        An Arrow table with the columns `column`, `value`, `released` and `records`; null is a missing value. Where a
+        An Arrow table with the columns `column`, `value`, `released` and `records`; null is a missing value. If a
         model folds values before it groups records, like `Interval(step=5)`, `value` is the folded one.
     """
 
     table: pa.Table = field(repr=False)
-    folded: frozenset[str] = frozenset()  # columns whose values are folded ones
+    folded: frozenset[str] = frozenset()  # columns whose values are folded
 
     @property
     def columns(self) -> list[str]:
@@ -36,19 +36,19 @@ class Mapping:
         return list(dict.fromkeys(self.table["column"].to_pylist()))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the mapping to a file that only its owner may read, by its suffix, whole or not at all."""
+        """Write the mapping to a file in the format of its suffix, readable by its owner only, whole or not at all."""
         write_file(self.table, path, overwrite, private=True)
 
     def to_sql(self, column: str) -> str:
-        """A `CASE` expression that does to a column what the release did.
+        """Return a `CASE` expression that does to a column what the release did.
 
-        Values that the release does not know become null. Only a column of which every value became one text has such
-        an expression; in a release by local recoding, the default, most have several.
+        Values that the release does not know become null. Such an expression exists only for a column in which every
+        value became one text; with local recoding, the default, most values become several.
 
         Raises
         ------
         InputError
-            Where a value became several texts, or the column is no quasi-identifier.
+            If a value became several texts, or the column is not a quasi-identifier.
 
         Examples
         --------
@@ -64,20 +64,20 @@ class Mapping:
         if column not in self.columns:
             close = near_miss(column, self.columns) or "."
             raise InputError(
-                f"Column '{column}' is no quasi-identifier of the release{close} "
-                f"Quasi-identifiers: {', '.join(self.columns)}."
+                f"Column '{column}' is not a quasi-identifier of the release{close} Quasi-identifiers: "
+                f"{', '.join(self.columns)}."
             )
         if column in self.folded:
             raise InputError(
-                f"The model of column '{column}' folds its values before records are grouped, so that the mapping does "
-                "not list the table's own; release it by a model without step, low, high or finest."
+                f"The model of column '{column}' folds values before records are grouped, so the mapping does "
+                "not list the original ones. Release the column by a model without step, low, high or finest."
             )
         rows = [row for row in self.table.to_pylist() if row["column"] == column]
         became = {row["value"]: row["released"] for row in rows}
         if len(became) < len(rows):
             raise InputError(
-                f"Values of column '{column}' became different texts in different groups, so that no expression of "
-                "this column alone does the same; release it by a method of global recoding, like incognito, or use "
+                f"Equal values of column '{column}' became different texts in different groups, so no expression "
+                "of this column alone does the same. Use a method of global recoding, such as incognito, or "
                 "release.recoding for new records."
             )
         name = '"' + column.replace('"', '""') + '"'
@@ -88,7 +88,10 @@ class Mapping:
         return "\n".join(["CASE", *lines, "END"])
 
     def __repr__(self) -> str:
-        return f"Mapping({self.table.num_rows:,} pairs of value and text in {len(self.columns):,} columns)"
+        return (
+            f"Mapping({counted(self.table.num_rows, 'pair')} of value and text in "
+            f"{counted(len(self.columns), 'column')})"
+        )
 
 
 def mapping_of(closed: Closed) -> Mapping:
@@ -111,7 +114,7 @@ def mapping_of(closed: Closed) -> Mapping:
 
 
 def _folds(model: Model) -> bool:
-    """Whether a model makes one value of several before records are grouped."""
+    """Whether a model folds several values into one before records are grouped."""
     given = [getattr(model, name, None) is not None for name in ("step", "low", "high")]
     coarse = isinstance(model, Calendar) and "day" not in model.levels
     return any(given) or coarse or bool(getattr(model, "finest", None))

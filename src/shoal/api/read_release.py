@@ -29,7 +29,7 @@ from shoal.encoding.released_texts import (
 )
 from shoal.encoding.render import SINGLE, bound_names, native_nulls, reordered_frame
 from shoal.encoding.source import Input
-from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.errors import InputError, counted, listed, near_miss, raise_problems
 from shoal.settings.settings import Settings, make_settings
 
 
@@ -38,7 +38,7 @@ class _Read:
     """A quasi-identifier that was read back, for each record."""
 
     kind: str
-    columns: Mapping[str, pa.Array]  # what stands for it in the frame
+    columns: Mapping[str, pa.Array]  # the columns for it in the frame
     bounds: tuple[pa.Array, pa.Array] | None = None
     middle: pa.Array | None = None
     hidden: pa.Array | None = None
@@ -51,17 +51,17 @@ class ReadRelease(Generic[FrameT]):
     Attributes
     ----------
     data
-        A frame of the kind that was given, an Arrow table for a file. In the place of a quasi-identifier it has:
+        A frame of the kind that was given, an Arrow table for a file. Instead of a quasi-identifier it has:
 
-        - for an interval or an order `NAME_min` and `NAME_max`: numbers, dates or categories, both empty where the
+        - for an interval or an order `NAME_min` and `NAME_max`: numbers, dates or categories, both empty if the
           value is missing or `*`;
         - for a hierarchy `NAME`, the label, and `NAME_level`: 0 for a value, 1 for a set of values and so on;
-        - for a subset `NAME`, the list of values, empty where the value is missing or `*`;
+        - for a subset `NAME`, the list of values, empty if the value is missing or `*`;
         - for a calendar `NAME_min` and `NAME_max`: the first and the last day of the period;
-        - for a suppression `NAME`, in the type that fits its values, empty where the value is missing or `*`;
-        - for an interval released as a single number or date, that.
+        - for a suppression `NAME`, in the type that fits its values, empty if the value is missing or `*`;
+        - for an interval released as a single number or date, that number or date.
 
-        All other columns are as they are, and texts of other models stay texts.
+        All other columns are unchanged, and texts of other models stay texts.
     kinds
         How each quasi-identifier was read: the name of its model, or "number" for single numbers and dates.
     """
@@ -72,38 +72,40 @@ class ReadRelease(Generic[FrameT]):
     _backend: Any = field(repr=False)
 
     def bounds(self, column: str) -> FrameT:
-        """The bounds of an interval or order as a frame with the columns `low` and `high`, in the order of `data`."""
+        """Return the bounds of an interval or order as a frame with the columns `low` and `high`, in the order of
+        `data`.
+        """
         found = self._column(column)
         if found.bounds is None:
             what = (
                 "single numbers, which have no bounds"
                 if found.kind == "number"
-                else f"no ranges: it was read as {found.kind}"
+                else f"no ranges but was read as {found.kind}"
             )
             raise InputError(
-                f"Column '{column}' holds {what}; ask for one of {self._names('bounds')}."
+                f"Column '{column}' contains {what}. Use one of {self._names('bounds')}."
             )
         return self._native(dict(zip(("low", "high"), found.bounds, strict=True))).to_native()
 
     def midpoints(self, column: str) -> Any:
-        """The middle of each record's interval of numbers or dates, as a column; empty where there are no bounds."""
+        """Return the middle of each record's interval of numbers or dates as a column; empty without bounds."""
         found = self._column(column)
         if found.middle is None:
             raise InputError(
-                f"Column '{column}' holds no numbers or dates: it was read as {found.kind}; ask for one of "
-                f"{self._names('middle')}."
+                f"Column '{column}' contains no intervals of numbers or dates but was read as {found.kind}. Use "
+                f"one of {self._names('middle')}."
             )
         return self._native({column: found.middle}).get_column(column).to_native()
 
     def is_hidden(self, column: str) -> Any:
-        """Whether each record reads `*`, as a column of truth values.
+        """Return whether each record has `*`, as a column of truth values.
 
-        Releases as bounds or single numbers do not tell `*` from a missing value: for these it is an error.
+        Releases as bounds or single numbers do not distinguish `*` from a missing value, which is an error here.
         """
         found = self._column(column)
         if found.hidden is None:
             raise InputError(
-                f"Column '{column}' does not tell '*' from a missing value; release it as text to know."
+                f"Column '{column}' does not distinguish '*' from a missing value. Release it as text to know."
             )
         return self._native({column: found.hidden}).get_column(column).to_native()
 
@@ -112,7 +114,7 @@ class ReadRelease(Generic[FrameT]):
             known = listed(self._read)
             close = near_miss(name, self._read) or "."
             raise InputError(
-                f"Column '{name}' is neither a quasi-identifier nor coarsened{close} There are: {known}."
+                f"Column '{name}' is neither a quasi-identifier nor coarsened{close} Available: {known}."
             )
         return self._read[name]
 
@@ -125,7 +127,7 @@ class ReadRelease(Generic[FrameT]):
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
-        return f"ReadRelease({open_frame(self.data).shape[0]:,} records; {kinds})"
+        return f"ReadRelease({counted(open_frame(self.data).shape[0], 'record')}; {kinds})"
 
 
 def read_release(
@@ -133,7 +135,7 @@ def read_release(
 ) -> ReadRelease[Any]:
     """Read a release back into numbers, dates, lists and levels that can be computed with.
 
-    It reads quasi-identifiers and columns that were coarsened; all others stay as they are. The original table is
+    It reads quasi-identifiers and columns that were coarsened; all others stay unchanged. The original table is
     not needed.
 
     Parameters
@@ -146,7 +148,7 @@ def read_release(
     Raises
     ------
     InputError
-        Where columns are missing, or hold what their model does not release; no value is named.
+        If columns are missing, or contain values that their model does not release; no value is named.
 
     Examples
     --------
@@ -176,7 +178,7 @@ def read_release(
 
 
 def _assembled(frame: Frame, read: Mapping[str, _Read]) -> Frame:
-    """The release with what was read in the place of its texts, and all other columns as they are."""
+    """The release with the values that were read instead of its texts, and all other columns unchanged."""
     owner = {name: name for name in read if name in frame.columns}
     owner |= {bound: name for name in read if name not in owner for bound in bound_names(name)}
     made: dict[str, pa.Array] = {}
@@ -186,7 +188,7 @@ def _assembled(frame: Frame, read: Mapping[str, _Read]) -> Frame:
         names += [key for key in own if key not in names]
         made.update({key: values for key, values in own.items() if values is not None})
     raise_problems(
-        f"Column '{key}' is in the way of what is read from the release; rename it."
+        f"Column '{key}' has a name that is needed for the values read from the release. Rename it."
         for key in made
         if key in frame.columns and key not in owner
     )
@@ -199,7 +201,7 @@ def _assembled(frame: Frame, read: Mapping[str, _Read]) -> Frame:
 
 
 def _read_column(frame: Frame, name: str, model: Model | None, settings: Settings) -> _Read:
-    """Read one quasi-identifier by its model, or by what it holds where the settings name none."""
+    """Read one quasi-identifier by its model, or by its content if the settings name no model."""
     kind = None if model is None else model.name
     if name not in frame.columns and set(bound_names(name)) <= set(frame.columns):
         return _read_two_columns(frame, name, kind, settings.reading.of_column(name))
@@ -250,8 +252,8 @@ def _read_ranges(
                 "suppression", {name: read_values(released, input)}, hidden=released.hidden
             )
         raise InputError(
-            f"Column '{name}' holds values that are no intervals of numbers or dates; "
-            "give the settings it was released with."
+            f"Column '{name}' contains values that are not intervals of numbers or dates. Give the settings it "
+            "was released with."
         )
     return _bounded(name, kind or "interval", bounds, released.hidden)
 
@@ -259,7 +261,7 @@ def _read_ranges(
 def _bounded(
     name: str, kind: str, bounds: tuple[pa.Array, pa.Array], hidden: pa.Array | None = None
 ) -> _Read:
-    """A column that stands as two; orders have no middle."""
+    """A column that becomes two; orders have no middle."""
     columns = dict(zip(bound_names(name), bounds, strict=True))
     return _Read(kind, columns, bounds, None if kind == "order" else middles(*bounds), hidden)
 
@@ -268,8 +270,8 @@ def _read_labels(name: str, released: ReleasedColumn, tree: Hierarchy) -> _Read:
     levels, unknown = read_levels(released, tree)
     if unknown:
         raise InputError(
-            f"{unknown} of the {len(released.texts)} released values of column '{name}' are not in its hierarchy; "
-            "give the settings it was released with."
+            f"{unknown:,} of the {counted(len(released.texts), 'released value')} of column '{name}' "
+            f"{'is' if unknown == 1 else 'are'} not in its hierarchy. Give the settings it was released with."
         )
     labels = released.spread(pa.array(released.texts, pa.large_string()))
     return _Read("hierarchy", {name: labels, f"{name}_level": levels}, hidden=released.hidden)

@@ -1,4 +1,4 @@
-"""The result of a run: the released table and what is known of it."""
+"""The result of a run: the released table and what is known about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shoal.data.databases.connection import IfExists
 from shoal.encoding.closed import loosened
 from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, FrameT, open_frame
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 from shoal.pipeline.carriers.released import dialect_for
 from shoal.pipeline.run import RunResult, run
 from shoal.progress import Progress, progress_or_bar, silent
@@ -40,7 +40,7 @@ from shoal.solve.measures.catalogue import check_measure, measures_by_column
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (
-    "it was not asked for; call release.certify(60) first, or add --certify 60 on the command line"
+    "it was not computed. Call release.certify(60) first, or add --certify 60 on the command line"
 )
 
 
@@ -49,12 +49,12 @@ class Release(RunResult[FrameT]):
     """A released table that has passed its audit.
 
     `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
-    same object. A pickled release holds the original table.
+    same object. A pickled release contains the original table.
 
     Attributes
     ----------
     data
-        The released table, a frame of the same kind as the input (Arrow for a file). That of a large table reads what
+        The released table, a frame of the same kind as the input (Arrow for a file). For a large table, it reads what
         its engine staged, until `close` or the end of the process.
     groups
         The group of every input record, in input order, −1 for those left out. Never written to disk: it
@@ -63,23 +63,23 @@ class Release(RunResult[FrameT]):
     is_released
         Whether each input record is in the release, in input order.
     suppressed
-        Records left out of the release.
+        The number of records left out of the release.
     removed
         Columns of the table that are not in the release.
     dialect
-        How the CSV file was written that the table comes from, None if it comes from elsewhere. A release is
-        saved in the same way.
+        The format of the CSV file that the table comes from, None for any other source. A release is
+        saved in the same format.
     settings
-        The settings that make this release again, models spelled out.
+        The settings that make this release again, with every model.
     audit
         What the independent audit proved: records, groups, k.
     history
-        Of a release made with `previous=`: what the next one must know of it and all before; None for any other.
-        It tells who was released, so keep it like the original.
+        For a release made with `previous=`: what the next one must know about it and all before; otherwise None.
+        It reveals who was released, so protect it like the original table.
     notes
-        What the method had to say about its run.
+        Notes of the method about its run.
     reading_notes
-        What was found out about how the table is written, like the format of its dates.
+        What was detected about the table's format, like the format of its dates.
     seconds
         Seconds by stage.
     """
@@ -107,7 +107,7 @@ class Release(RunResult[FrameT]):
 
     @property
     def k(self) -> int:
-        """Records in the smallest group, or persons where they are counted, as proved by the audit."""
+        """The size of the smallest group, as proved by the audit: records, or people if they are counted."""
         return self.audit.smallest
 
     def loss(
@@ -118,7 +118,7 @@ class Release(RunResult[FrameT]):
     ) -> float:
         """Compute a measure of information loss; by default the objective.
 
-        See `shoal.list_measures()` for what there is; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the
+        `shoal.list_measures()` lists them; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the
         settings'. `aggregate` is "sum" or "mean" for measures that have both.
         """
         return compute_loss(
@@ -131,14 +131,14 @@ class Release(RunResult[FrameT]):
         )
 
     def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]:
-        """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
+        """Mean loss of a record in each quasi-identifier, unweighted, by an additive measure."""
         name = measure or self.settings.objective
         raise_problems(check_measure(name, measures_by_column()))
         return column_losses(self.closed, name, w=self.settings.w)
 
     @cached_property
     def comparison(self) -> Comparison:
-        """The table beside this release, as evaluations look at them."""
+        """The table together with this release, for evaluations."""
         return comparison_of(self.closed, self.settings, self.persons)
 
     @property
@@ -149,13 +149,13 @@ class Release(RunResult[FrameT]):
 
     @property
     def examination(self) -> Examination:
-        """That the audit missed nothing."""
+        """Whether the audit missed nothing."""
         kept = ("",) * (1 + len(self.audit.proofs))
         return Examination(self.audit, kept, self.comparison.sizes.astype(np.int64))
 
     @property
     def making(self) -> RunFacts:
-        """How it was made, as a report tells it: with a certificate if it has been asked for."""
+        """How it was made, for a report: with a certificate if it has been computed."""
         impossible = self.suppressed or not self.settings.method.homogeneous
         asked = impossible or "_certifier" in vars(self)
         return RunFacts(
@@ -169,26 +169,26 @@ class Release(RunResult[FrameT]):
 
     @property
     def recoding(self) -> Recoding:
-        """The closures of this release, to be used for new records; see `shoal.Recoding`."""
+        """The closures of this release, for new records; see `shoal.Recoding`."""
         return recoding_of(open_frame(self.data), self.settings)
 
     @property
     def mapping(self) -> Mapping:
-        """What became of each value of each quasi-identifier; it shows original values, so keep it to yourself."""
+        """What became of each value of each quasi-identifier; it shows original values, so do not release it."""
         return mapping_of(self.closed)
 
     @cached_property
     def singled_out(self) -> list[KeptColumns]:
-        """How many released records are alone with their value in each kept column, and in all together."""
+        """How many released records are the only ones with their value in each kept column, and in all together."""
         return self.alone_in(self.settings.keep) if self.settings.keep else []
 
     def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
-        """How many released records are alone with their value in each of some columns, and in all together."""
+        """How many released records are the only ones with their value in each of some columns, and in all together."""
         return self.released.alone_in(columns)
 
     @property
     def shown(self) -> Frame:
-        """The released records of which a report shows some."""
+        """The released records that a report shows, not all."""
         return self.released.shown
 
     @cached_property
@@ -198,18 +198,18 @@ class Release(RunResult[FrameT]):
 
     @cached_property
     def downcoding(self) -> Downcoding | None:
-        """What an attacker concludes who takes released values to be as tight as can be; see `loosen`.
+        """What an attacker concludes who assumes that released values are as specific as possible; see `loosen`.
 
-        None where records do not read the same in groups. In no report: it tells how much was loosened.
+        None if records do not look the same in groups. Not in any report, because it reveals how much was loosened.
         """
         return measure_downcoding(self.closed) if self.settings.method.homogeneous else None
 
     @cached_property
     def loosening_cost(self) -> float:
-        """About how much of the loss by `lm` comes of `loosen`, 0 without it.
+        """About how much of the loss by `lm` is due to `loosen`; 0 without it.
 
-        Estimated from the release alone, by loosening it once more, so that it tells nobody which values are
-        tight. Compare with a release without `loosen` to know the cost exactly, and keep that to yourself.
+        Estimated from the release alone, by loosening it once more, so that it does not reveal which values are
+        tight. Compare with a release without `loosen` to know the cost exactly, and do not publish that.
         """
         share = self.settings.loosen
         if not share:
@@ -221,7 +221,7 @@ class Release(RunResult[FrameT]):
 
     @cached_property
     def distributions(self) -> Distributions:
-        """How far the distributions that the release tells are from the table's, with histograms to draw."""
+        """How far the distributions in the release are from the table's, with histograms to draw."""
         return compare_distributions(self.comparison)
 
     def evaluate(
@@ -229,17 +229,17 @@ class Release(RunResult[FrameT]):
     ) -> Evaluation:
         """Compare this release with its table: risk, distributions, rules and random queries.
 
-        `queries` is their number per workload, 0 for none; `sum_column` is what SUM queries add up. For
-        classifiers see `shoal.classify`: they are tested on records that are not in the release.
+        `queries` is their number per workload, 0 for none; `sum_column` is the column that SUM queries add up. For
+        classifiers, see `shoal.classify`: they are tested on records that are not in the release.
         """
         return evaluate_release(self, queries=queries, sum_column=sum_column, seed=seed)
 
     @property
     def certificate(self) -> Certificate | None:
-        """How far from the least possible the objective is, None where `certificate_reason` says why.
+        """How far the objective is from its optimum; None if there is no certificate (see `certificate_reason`).
 
-        Found when first asked for, in some seconds; `certify` improves it. Where persons are
-        counted, releases may cost more than the certificate knows of, never less.
+        It is computed when first used, in a few seconds; `certify` improves it. If people are counted, the true
+        optimum may be higher than the certificate says, never lower.
         """
         return self._certifier.certificate if self._certifier else None
 
@@ -250,13 +250,13 @@ class Release(RunResult[FrameT]):
         passes: int | None = None,
         progress: Progress | None = None,
     ) -> Certificate | None:
-        """Improve the certificate, for so many seconds or, repeatably, by so many passes over the table.
+        """Improve the certificate, for a number of seconds or, repeatably, by a number of passes over the table.
 
-        The best certificate so far is returned and kept. Ends early where nothing is gained any more.
+        The best certificate so far is returned and kept. Stops early if it cannot be improved.
         """
         given = [value for value in (seconds, passes) if value is not None]
         if len(given) != 1 or not given[0] > 0:
-            raise InputError("Give 'seconds' or 'passes', a number above 0.")
+            raise InputError("Set 'seconds' or 'passes' to a number above 0.")
         if self._certifier is None:
             return None
         most = (inf if seconds is None else seconds, MOST_PASSES if passes is None else passes)
@@ -265,11 +265,11 @@ class Release(RunResult[FrameT]):
 
     @property
     def certificate_reason(self) -> str:
-        """Why there is no certificate, empty where there is one."""
+        """Why there is no certificate; empty if there is one."""
         if self.suppressed:
-            return "records were left out, and loss is then measured on the released records alone"
+            return "records were left out, so loss is measured on the released records alone"
         if self._certifier is None:
-            return f"records of a release by '{self.settings.method.name}' do not read the same in groups"
+            return f"in releases by '{self.settings.method.name}', records of a group do not look the same"
         return self._certifier.reason
 
     @cached_property
@@ -300,19 +300,19 @@ class Release(RunResult[FrameT]):
         table: str | None = None,
         if_exists: IfExists = "fail",
     ) -> None:
-        """Write the released table to CSV, Parquet, JSON lines, Excel or a database, whole or not at all.
+        """Write the released table to CSV, Parquet, JSON Lines, Excel or a database, whole or not at all.
 
         The audit reads the finished file once more, as text, before it gets its name. A table that came from
-        a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
-        `delimiter` or `encoding` say otherwise. In an encoding without the signs – ≥ ≤, ranges are written
-        plainly: `[20, 29]`, `>= 90`.
+        a CSV file is written with the same delimiter, decimal separator, line ends and encoding, unless
+        `delimiter` or `encoding` say otherwise. In an encoding without the characters – ≥ ≤, ranges are written
+        as `[20, 29]` and `>= 90`.
 
-        The address of a database takes the name of a `table` in it; one that exists is replaced only if `if_exists`
-        is "replace", and never if the release was made from it. The records go to a staging table, are audited
-        there, and get their name in the same transaction.
+        For the address of a database, `table` is the name of a table in it. An existing table is replaced only if
+        `if_exists` is "replace", and never if the release was made from it. The records go to a staging table, are
+        audited there, and get their name in the same transaction.
 
-        A release of a large table also goes to a folder of Parquet files: a path that ends in a slash, or without a
-        suffix. On Spark it is a table of the catalogue, like "health.released", or the folder that a path names.
+        A release of a large table can also be written to a folder of Parquet files: a path that ends in a slash, or
+        without a suffix. On Spark it is a table of the catalogue, like "health.released", or a folder.
         """
         place = stored_place(path, table, if_exists)
         if place is not None:
@@ -329,15 +329,15 @@ class Release(RunResult[FrameT]):
         """Write a report for people, one HTML file, whole or not at all.
 
         It says what was proved, done and lost, and what risk is left, in aggregates and released values only.
-        The certificate is in it if it has been asked for before; see `certify`.
+        It includes the certificate if that has been computed; see `certify`.
         """
         distributions = compare_distributions(self.comparison, pairs=False)
         write_report(self, self.risk, distributions, path, overwrite)
 
     def to_dict(self) -> dict[str, Any]:
-        """What was released, proved and lost as dicts, lists, texts and numbers, ready for JSON.
+        """Return what was released, proved and lost as dicts, lists, texts and numbers, ready for JSON.
 
-        No record is in it. The certificate is if it has been asked for before; see `certify`.
+        It contains no record. It includes the certificate if that has been computed; see `certify`.
         """
         if "_certifier" not in vars(self):
             return brief_facts(self)
@@ -349,8 +349,8 @@ class Release(RunResult[FrameT]):
 
     def __repr__(self) -> str:
         return (
-            f"Release({self.audit.records:,} records in {self.audit.groups:,} groups, k = {self.k}, "
-            f"{self.settings.objective} = {self.loss():.4g})"
+            f"Release({counted(self.audit.records, 'record')} in {counted(self.audit.groups, 'group')}, k = "
+            f"{self.k}, {self.settings.objective} = {self.loss():.4g})"
         )
 
 

@@ -10,7 +10,8 @@ from shoal.assess.association_rules import Agreement
 from shoal.assess.queries import Errors
 from shoal.assess.risk import AttributeDisclosure, Risk
 from shoal.audits.verdict import Audit, Proof
-from shoal.report.formats import counted, shorten
+from shoal.errors import counted
+from shoal.report.formats import shorten
 from shoal.report.page import fill_template
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.api.evaluation import Evaluation
     from shoal.api.release import Release
 
-LINKED = "whoever has another release with the same key can join the two by it"
+LINKED = "anyone with another release made with the same key can link the two by it"
 
 
 def brief_lines(release: Release[Any]) -> list[tuple[str, str]]:
@@ -42,7 +43,7 @@ def brief_lines(release: Release[Any]) -> list[tuple[str, str]]:
 
 
 def brief_html(release: Release[Any]) -> str:
-    """The same lines as a table, as notebooks show it."""
+    """The same lines as a table, for notebooks."""
     return lines_html(shorten(release.settings.title.strip()) or "Release", brief_lines(release))
 
 
@@ -90,7 +91,7 @@ def brief_facts(
 def _certificate(certificate: Certificate | None, reason: str) -> dict[str, Any]:
     if certificate is None:
         return {"certificate": None, "certificate_reason": reason} if reason else {}
-    ratio = certificate.ratio if certificate.bound else None  # JSON knows no infinity
+    ratio = certificate.ratio if certificate.bound else None  # JSON has no infinity
     return {"certificate": {**asdict(certificate), "ratio": ratio}}
 
 
@@ -100,23 +101,24 @@ def levels(proof: Proof) -> str:
 
 
 def _size(audit: Audit) -> str:
-    """What the smallest group has: records, or people where they are counted."""
+    """The size of the smallest group: records, or people if they are counted."""
     if audit.by_person is not None:
-        return f"{audit.smallest:,} people" if audit.smallest != 1 else "1 person"
+        return counted(audit.smallest, "person", "people")
     return counted(audit.smallest, "record")
 
 
 def coarsened_lines(settings: Settings) -> list[str]:
-    """Every column that is made coarser in all records, and how."""
+    """Every column that is coarsened in all records, and how."""
     return [f"{name} to {model.coarseness()}" for name, model in settings.coarsen.items()]
 
 
 def _kept(release: Release[Any]) -> list[tuple[str, str]]:
-    """Every column that is kept, and how many records it alone identifies."""
+    """Every column that is kept, and how many records it identifies alone."""
     return [
         (
-            "kept" if item.columns[0] in release.settings.coarsen else "kept as it is",
-            f"{item.columns[0]} (alone it identifies {counted(item.alone, 'record') if item.alone else 'nobody'})",
+            "kept" if item.columns[0] in release.settings.coarsen else "kept unchanged",
+            f"{item.columns[0]} (alone, it identifies "
+            f"{(counted(item.alone, 'record') if item.alone else 'nobody')})",
         )
         for item in release.singled_out
         if len(item.columns) == 1
@@ -124,16 +126,18 @@ def _kept(release: Release[Any]) -> list[tuple[str, str]]:
 
 
 def _loosened(release: Release[Any]) -> list[tuple[str, str]]:
-    """That values were made more general than needed, and what it cost."""
+    """Say how much values were loosened, and what it cost."""
     share = release.settings.loosen
     if not share:
         return []
-    cost = f"about {100 * release.loosening_cost:.1f} points of the detail lost"
-    return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
+    cost = f"about {100 * release.loosening_cost:.1f} percentage points of the detail lost"
+    return [
+        ("loosened", f"about {100 * share:.4g} % of the generalized values, which costs {cost}")
+    ]
 
 
 def evaluation_lines(found: Evaluation) -> list[tuple[str, str]]:
-    """Whether a release is safe and what is left of its use; names that belong to the one above begin with spaces."""
+    """Whether a release is safe and how useful it still is; indented names belong to the one above."""
     return [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
 
 
@@ -148,7 +152,7 @@ def _verdict(found: Evaluation) -> Iterator[tuple[str, str]]:
         **{proof.requirement: levels(proof) for proof in examination.audit.proofs},
     }
     for (name, text), miss in zip(reached.items(), examination.misses, strict=True):
-        yield f"  {name}", f"{text}, MISSED" if miss else text
+        yield f"  {name}", f"{text}, NOT MET" if miss else text
 
 
 def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
@@ -171,13 +175,13 @@ def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
 
 
 def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about the risk among the people that the table was drawn from."""
+    """Lines about the risk for the population that the table was sampled from."""
     if found.population is None:
         return
     both = found.population.before, found.population.after
-    yield "among all", f"{both[0].people:,} people, before → after"
+    yield "population", f"{counted(both[0].people, 'person', 'people')}, before → after"
     if both[0].smallest is not None:
-        yield "  fewest alike", _arrow(*(f"{risk.smallest:,}" for risk in both))
+        yield "  smallest group", _arrow(*(f"{risk.smallest:,}" for risk in both))
     yield "  highest risk", _arrow(*(f"{risk.highest:.4g}" for risk in both))
     yield "  average risk", _arrow(*(f"{risk.average:.4g}" for risk in both))
     unique = [risk.uniqueness for risk in both if risk.uniqueness is not None]
@@ -190,8 +194,8 @@ def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
 
 
 def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about what is left of the use."""
-    yield "distributions", "total variation from the table's, 0 to 1"
+    """Lines about how useful the release still is."""
+    yield "distributions", "total variation from the original table, 0 to 1"
     for column in found.distributions.columns:
         moved = column.earth_movers
         extra = "" if moved is None else f", earth mover's {moved:.4g}"
@@ -207,12 +211,15 @@ def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
         for errors in answered:
             what = f"{errors.function.upper()} of {found.queries.sum_column}"
             name = "COUNT" if errors.function == "count" else what
-            yield f"  {name}", f"{_errors(errors)} ({errors.queries:,} queries)"
+            yield f"  {name}", f"{_errors(errors)} ({counted(errors.queries, 'query', 'queries')})"
         for errors in found.queries.by_column:
             yield f"  COUNT on {errors.columns[0]}", _errors(errors)
     if found.classification:
         fit = found.classification
-        yield f"predicting {fit.target}", f"right on {fit.tested:,} records outside the release"
+        yield (
+            f"predicting {fit.target}",
+            f"accuracy on {counted(fit.tested, 'record')} outside the release",
+        )
         yield "  from the release", f"{fit.release:.1%}"
         yield "  from originals", f"{fit.original:.1%}"
         yield "  majority", f"{fit.majority:.1%}"
@@ -223,7 +230,7 @@ def _arrow(before: str, after: str) -> str:
 
 
 def _rules(agreement: Agreement) -> str:
-    found = f"{agreement.in_both:,} of {agreement.in_table:,} found again"
+    found = f"{agreement.in_both:,} of {counted(agreement.in_table, 'rule')} still found"
     return f"{found}, {agreement.in_release - agreement.in_both:,} new"
 
 

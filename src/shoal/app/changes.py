@@ -1,4 +1,4 @@
-"""The addresses that change something, all by POST: projects, settings, hierarchies."""
+"""The routes that change something, all by POST: projects, settings, hierarchies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from shoal.app.projects import OWN_KEY, Project
 from shoal.app.uploads import UploadRejected, receive_file
 from shoal.app.words import STEPS
 
-MOST_FIELDS = 20_000  # of a form: a table may have thousands of columns
-NO_FILE = "There was no file, or it was empty; choose one."
+MOST_FIELDS = 20_000  # of one form: a table may have thousands of columns
+NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class FormHandlers:
-    """The forms of all pages but those of runs."""
+    """The forms of all pages except those of runs."""
 
     def __init__(self, office: AppContext) -> None:
         self.office = office
@@ -49,14 +49,16 @@ class FormHandlers:
         return [Route(path, end, methods=["POST"]) for path, end in post.items()]
 
     async def upload(self, request: Request) -> Response:
-        """A file that was dropped or chosen."""
+        """Open a file that was dropped or chosen."""
         folder = self.office.projects.incoming()
         try:
             path = await receive_file(request, folder)
         except UploadRejected as error:
             return self._home(str(error), error.status)
         except OSError as error:
-            return self._home(f"The file could not be copied: {error.strerror}.")
+            return self._home(
+                f"The file could not be copied: {error.strerror}. Open it by its path instead."
+            )
         else:
             if path is None:
                 return self._home(NO_FILE)
@@ -65,11 +67,11 @@ class FormHandlers:
             shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
 
     async def open(self, request: Request) -> Response:
-        """A file of this machine, read where it lies."""
+        """Open a file on this computer without copying it."""
         path = _path_given(await _form(request))
         if path is None:
             return self._home(
-                "There is no such file; give the whole path, like /home/me/people.csv."
+                "There is no such file. Enter the full path, like /home/me/people.csv."
             )
         return self._opened(request, self.office.projects.new(path, path.name))
 
@@ -77,7 +79,7 @@ class FormHandlers:
         from shoal import samples
 
         path = Path(samples.__file__).with_name("adult.parquet")
-        project = self.office.projects.new(path, "Sample: US census of 1994", is_sample=True)
+        project = self.office.projects.new(path, "Sample: 1994 US census", is_sample=True)
         return self._opened(request, project)
 
     def _home(self, problem: str, status: int = 422) -> Response:
@@ -89,7 +91,7 @@ class FormHandlers:
     def _opened(self, request: Request, project: Project) -> Response:
         self.office.jobs.look(project)
         address = f"/p/{project.id}/table"
-        if request.headers.get("x-upload"):  # a script sent the file and goes on itself
+        if request.headers.get("x-upload"):  # a script sent the file and navigates itself
             return HTMLResponse("", headers={"x-location": address})
         return RedirectResponse(address, 303)
 
@@ -100,7 +102,7 @@ class FormHandlers:
         return RedirectResponse("/", 303)
 
     async def undo(self, request: Request) -> Response:
-        """Take the last change back and show the page where it was asked."""
+        """Undo the last change and show the page that asked for it."""
         project = self.office.project(request)
         before = project.settings.get("input")
         project.undo()
@@ -114,7 +116,7 @@ class FormHandlers:
         self.office.jobs.look(project)
 
     async def input(self, request: Request) -> Response:
-        """How the file is read; it is read anew."""
+        """Save how the file is read, and read it again."""
         project, form = self.office.project(request), await _form(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
@@ -127,7 +129,7 @@ class FormHandlers:
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def types(self, request: Request) -> Response:
-        """What columns hold; what does not fit is said, and nothing changes."""
+        """Save the types of columns. If values do not fit a type, report that and change nothing."""
         project, form = self.office.project(request), await _form(request)
         look = project.look
         if look is not None:
@@ -165,12 +167,12 @@ class FormHandlers:
         return RedirectResponse(f"/p/{project.id}/columns", 303)
 
     async def key(self, request: Request) -> Response:
-        """The key of the pseudonyms: that of a file on this machine, or the project's own."""
+        """Use the key in a file on this computer, or the project's own, for pseudonyms."""
         project, form = self.office.project(request), await _form(request)
         path = Path(OWN_KEY) if "own" in form else _path_given(form)
-        if path is None:  # what was typed is never shown: it may be a key
+        if path is None:  # never show what was typed: it may be a key
             problems = [
-                "There is no such file; give the whole path of the file that holds the key."
+                "There is no such file. Enter the full path of the key file, like /home/me/secret.key."
             ]
         else:
             given = "" if "own" in form else str(path)
@@ -180,7 +182,7 @@ class FormHandlers:
         return self._change(request, project, "columns", lambda s: forms.with_key(s, str(path)))
 
     async def _problems(self, project: Project, task: str, **given: Any) -> list[str]:
-        """What is wrong by a worker's check; that of "key" makes the project's own where there is none yet."""
+        """The problems that a worker's check finds; the check "key" also makes the project's own key if needed."""
         _, problems = await asyncio.to_thread(self.office.ask, project, task, **given)
         return problems
 
@@ -192,7 +194,7 @@ class FormHandlers:
         )
 
     async def tree(self, request: Request) -> Response:
-        """A hierarchy built from the table, or written as an outline."""
+        """Build a hierarchy from the table, or read it from an outline."""
         project, form = self.office.project(request), await _form(request)
         name, target = self._new_tree(request, project)
         how = forms.text(form, "how")
@@ -202,7 +204,7 @@ class FormHandlers:
         return await self._tree(request, project, name, target, "write", outline=outline)
 
     async def upload_tree(self, request: Request) -> Response:
-        """A hierarchy from a CSV file."""
+        """Read a hierarchy from an uploaded CSV file."""
         project = self.office.project(request)
         name, target = self._new_tree(request, project)
         folder = self.office.projects.incoming()
@@ -236,11 +238,11 @@ class FormHandlers:
         )
 
     def _new_tree(self, request: Request, project: Project) -> tuple[str, str]:
-        """The quasi-identifier that an address numbers, and the name of a new file for its hierarchy."""
+        """The quasi-identifier whose number is in the path, and the name of a new file for its hierarchy."""
         return self._column(request, project), project.new_tree(request.path_params["number"])
 
     def _column(self, request: Request, project: Project) -> str:
-        """The name of the quasi-identifier that an address numbers."""
+        """The name of the quasi-identifier whose number is in the path."""
         look, number = project.look, request.path_params["number"]
         names = [column["name"] for column in look["columns"]] if look else []
         if number >= len(names) or names[number] not in project.settings["quasi_identifiers"]:
@@ -260,7 +262,7 @@ class FormHandlers:
         step: str,
         make: Callable[[dict[str, Any]], dict[str, Any]],
     ) -> Response:
-        """Take a form, or say what is wrong with it where it stands."""
+        """Save a form, or show its page with the problems."""
         try:
             project.change(make(project.settings))
         except forms.InvalidEntry as error:
@@ -270,18 +272,18 @@ class FormHandlers:
     def _refused(
         self, request: Request, project: Project, step: str, problems: list[str]
     ) -> Response:
-        """Say what is wrong with a form where it stands; nothing changes."""
+        """Show the problems of a form on its page; nothing changes."""
         if is_part(request):
             return self.office.draw("part_problems.html", problems=problems)
         return self.office.page(step, project, 422, problems=problems)
 
 
 def _path_given(form: FormData) -> Path | None:
-    """The whole path of a file that was typed, perhaps in quotes; None where there is no such file."""
+    """The full path that was typed, perhaps in quotes; None if there is no such file."""
     path = Path(forms.text(form, "path").strip("'\"")).expanduser()
     return path if path.is_absolute() and path.is_file() else None
 
 
 async def _form(request: Request) -> FormData:
-    """The fields of a form without files."""
+    """The fields of a form that has no files."""
     return await request.form(max_files=0, max_fields=MOST_FIELDS)

@@ -1,4 +1,4 @@
-"""What all pages share: projects, jobs, templates, and the values that every page of a project shows."""
+"""What all pages share: projects, jobs, templates and the values that every page of a project shows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shoal.report.formats import make_templates
 
 
 def command_line(table: Path, settings: Path) -> str:
-    """`shoal anonymize` with a table, its settings and what is written."""
+    """The `shoal anonymize` command for a table and its settings."""
     parts = ["shoal", "anonymize", str(table), "--settings", str(settings)]
     return shlex.join([*parts, "--output", "release.csv", "--report", "report.html"])
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 
 
 def page_templates(path: str) -> Environment:
-    """Templates of pages below a path."""
+    """The templates of the pages below a path."""
     environment = make_templates(HERE / "templates")
     environment.globals.update(root=path, words=words, version=__version__, forms=forms)
     environment.globals["stage_in_words"] = stage_in_words
@@ -46,26 +46,26 @@ class AppContext:
     templates: Environment
 
     def project(self, request: Request) -> Project:
-        """The project that an address names; 404 where there is none."""
+        """The project in the path; 404 if it does not exist."""
         try:
             return self.projects.get(request.path_params["project"])
         except KeyError:
             raise HTTPException(
-                404, "There is no such project; it may have been deleted."
+                404, "There is no such project. It may have been deleted."
             ) from None
 
     def run(self, request: Request, project: Project) -> str:
-        """The run that an address names; 404 where there is none."""
+        """The run in the path; 404 if it does not exist."""
         run = str(request.path_params["run"])
         try:
             if not (project.run_folder(run) / "run.json").exists():
                 raise KeyError(run)
         except KeyError:
-            raise HTTPException(404, "There is no such run; it may have been deleted.") from None
+            raise HTTPException(404, "There is no such run. It may have been deleted.") from None
         return run
 
     def ask(self, project: Project, task: str, **given: Any) -> tuple[dict[str, Any], list[str]]:
-        """The answer of a project's worker, or sentences that say why there is none."""
+        """The answer of a project's worker, or sentences that say why it failed."""
         try:
             return self.jobs.ask(project, task, **given), []
         except TaskFailed as error:
@@ -75,7 +75,7 @@ class AppContext:
         return HTMLResponse(self.templates.get_template(template).render(**context), status)
 
     def page(self, step: str, project: Project, status: int = 200, **context: Any) -> HTMLResponse:
-        """A page of a project with the state that is always visible."""
+        """A page of a project, with the state that is always visible."""
         shared: dict[str, Any] = {"problems": [], "estimate": None, "ask": True, "request_open": ""}
         return self.draw(
             f"{step}.html", status, step=step, **{**shared, **self.state(project), **context}
@@ -84,7 +84,7 @@ class AppContext:
     def state(self, project: Project) -> dict[str, Any]:
         look, settings = project.look, project.settings
         job = self.jobs.looking(project)
-        if look is None and job is None:  # a crash came between
+        if look is None and job is None:  # after a crash
             job = self.jobs.look(project)
         names = [column["name"] for column in look["columns"]] if look else []
         return {
@@ -100,7 +100,7 @@ class AppContext:
         }
 
     def runs(self, project: Project) -> list[dict[str, Any]]:
-        """All runs with the job of those under way; one without its job was cut off by the end of the app."""
+        """All runs, with the jobs of those in progress. A running one without a job was cut off when the app ended."""
         found = project.runs()
         for run in found:
             run["job"] = self.jobs.running(project, run["number"])
@@ -115,12 +115,12 @@ class AppContext:
 
 
 def is_part(request: Request) -> bool:
-    """Whether htmx asks for a part of a page."""
+    """Whether htmx requests a part of a page."""
     return request.headers.get("hx-request") == "true"
 
 
 def changed_response(request: Request, back: str) -> Response:
-    """After a change: for htmx a note that everything shown may be old, else the page."""
+    """The response to a change: for htmx, an event that makes parts reload; otherwise a redirect to the page."""
     if is_part(request):
         return HTMLResponse("", headers={"HX-Trigger": "changed"})
     return RedirectResponse(back, 303)

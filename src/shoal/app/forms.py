@@ -1,4 +1,4 @@
-"""Forms as settings: dicts in the shape of a settings file, checked by the worker that uses them."""
+"""Turn forms into settings: dicts with the structure of a settings file, which the worker that uses them checks."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OPTIONS = {
     "order": ("values", "low", "high"),
     "calendar": ("levels", "finest", "low", "high"),
     "prefix": ("lengths", "finest"),
-}  # of models, that the form asks for
+}  # of each model, that the form asks for
 Settings = dict[str, Any]
-STEPS = (30, 120, 600)  # of refinement, that can be chosen
-RECORDS_A_SECOND = 50_000  # that a step of refinement works on
+STEPS = (30, 120, 600)  # refinement steps to choose from
+RECORDS_A_SECOND = 50_000  # that one step of refinement handles
 
 
 class InvalidEntry(Exception):
-    """An entry that cannot be taken; its text is a sentence with the remedy."""
+    """An invalid entry in a form; its message is a sentence that says what to enter instead."""
 
 
 def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
@@ -51,7 +51,7 @@ def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str
 
 
 def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
-    """Settings with the roles of a form: `role-N` for each column, or `all` for those in `column`."""
+    """Settings with the roles from a form: `role-N` for each column, or `all` for the ticked ones in `column`."""
     names = [column["name"] for column in look["columns"]]
     roles = roles_by_column(settings, names)
     for number, name in enumerate(names):
@@ -72,7 +72,7 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     if replaced:
         columns.update(pseudonyms=replaced, key_file=key_file)
     columns["others"] = "drop" if "drop" in roles.values() else "refuse"
-    if "roles" in form:  # the whole form, with its boxes
+    if "roles" in form:  # the whole form, with its checkboxes
         before, kept = columns.pop("allow", {}), _numbered(form, "allow", names)
         allowed = {name: before[name] for name in kept if name in before}
         if allowed:
@@ -92,16 +92,16 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
 
 
 def confirmation_text(refusals: Sequence[Mapping[str, Any]]) -> str:
-    """What somebody types to allow refusals: the number of people they identify, or a word where none is known."""
+    """What the user types to allow refused columns: the number of people they identify, or a word if it is unknown."""
     most = max((own.get("identified", 0) for own in refusals), default=0)
     return str(most) if most else "release"
 
 
 def with_allowed(settings: Settings, refusals: Sequence[Mapping[str, Any]], typed: Any) -> Settings:
-    """Settings that allow what a run was refused for, if the right thing was typed."""
+    """Settings that allow the columns a run was refused for, if the user typed the confirmation."""
     wanted = confirmation_text(refusals)
     if not refusals or str(typed or "").strip().replace(",", "") != wanted:
-        raise InvalidEntry(f"To release these columns all the same, type {wanted}.")
+        raise InvalidEntry(f"To release these columns anyway, type {wanted}.")
     new = deepcopy(settings)
     allow = new.setdefault("columns", {}).setdefault("allow", {})
     for own in refusals:
@@ -114,7 +114,7 @@ def with_allowed(settings: Settings, refusals: Sequence[Mapping[str, Any]], type
 def _coarsened(
     settings: Settings, form: FormData, look: Mapping[str, Any], roles: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The entries of columns that are coarsened: `coarse-N`, `low-N` and `high-N` for each that is not protected."""
+    """The entries of coarsened columns: `coarse-N`, `low-N` and `high-N` for each unprotected column."""
     before = roles_by_column(settings, list(roles))
     old = settings.get("columns", {}).get("coarsen", {})
     found = {}
@@ -137,7 +137,7 @@ def _coarsened(
 def _coarse_entry(
     column: Mapping[str, Any], old: Mapping[str, Any], given: Mapping[str, str]
 ) -> Mapping[str, Any]:
-    """How a column is coarsened, by what it holds; what the form shows unchanged stays as it is."""
+    """How a column is coarsened, depending on its type; entries that the form did not change stay as they are."""
     shown = {"coarse": coarse_of(old), "low": old.get("low", ""), "high": old.get("high", "")}
     if old and all(value == str(shown[key]) for key, value in given.items()):
         return old
@@ -146,7 +146,7 @@ def _coarse_entry(
     if column.get("type", "text") in words.TEXTS:
         if wanted and not (wanted.isdigit() and 0 < int(wanted) < 1000):
             raise InvalidEntry(
-                f"How many first signs of '{name}' stay must be a whole number, like 3."
+                f"The number of first characters of '{name}' to keep must be a whole number from 1 to 999, like 3."
             )
         return {"model": "prefix", "finest": int(wanted)} if wanted else {}
     if not wanted and not ends:
@@ -154,13 +154,15 @@ def _coarse_entry(
     step = number_or_text(wanted)
     is_date = column["type"].startswith("dates")
     if wanted and (step not in words.PERIODS if is_date else isinstance(step, str) or step <= 0):
-        expected = f"one of {', '.join(words.PERIODS)}" if is_date else "a number above 0"
-        raise InvalidEntry(f"The bins of '{name}' must be {expected}.")
+        expected = (
+            f"one of {', '.join(words.PERIODS)}" if is_date else "a number above 0, like 1000"
+        )
+        raise InvalidEntry(f"The width of ranges of '{name}' must be {expected}.")
     return {"model": "interval", **({"step": step} if wanted else {}), **ends}
 
 
 def coarse_of(entry: Mapping[str, Any]) -> Any:
-    """The step, level or length of an entry that coarsens a column, as a form shows it."""
+    """How precise a coarsened column is, as a form shows it: the step, level or length of its entry."""
     return entry.get("step", entry.get("finest", ""))
 
 
@@ -168,13 +170,15 @@ def with_key(settings: Settings, path: str) -> Settings:
     """Settings whose pseudonyms are made with the key in a file."""
     new = deepcopy(settings)
     if not new.get("columns", {}).get("pseudonyms"):
-        raise InvalidEntry("No column is replaced by pseudonyms yet; choose one first.")
+        raise InvalidEntry(
+            "No column has pseudonyms yet. On the page Columns, give an identifier the role with pseudonyms first."
+        )
     new["columns"]["key_file"] = path
     return new
 
 
 def needs_own_key(settings: Mapping[str, Any]) -> bool:
-    """Whether pseudonyms are made with the key that the project keeps itself."""
+    """Whether pseudonyms are made with the project's own key."""
     return bool(settings.get("columns", {}).get("key_file") == OWN_KEY)
 
 
@@ -185,7 +189,7 @@ def _numbered(form: FormData, key: str, names: list[str]) -> list[str]:
 
 
 def first_model(column: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry of a column that becomes a quasi-identifier: the model suggested, or the usual one."""
+    """The entry of a column that becomes a quasi-identifier: the suggested model, or the default."""
     if not column.get("model") or column["model"] == "hierarchy":
         return {}
     return {"model": column["model"], **column.get("options", {})}
@@ -197,14 +201,14 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
     old = new["quasi_identifiers"].get(name, {})
     kind = text(form, "model")
     if kind not in words.MODELS:
-        raise InvalidEntry("Choose one of the models in the list.")
+        raise InvalidEntry("Choose a model from the list.")
     entry: dict[str, Any] = {"model": kind} if kind else {}
     asked = (*OPTIONS.get(kind, ()), "weight")
-    if kind == old.get("model", ""):  # what the form does not ask for stays
+    if kind == old.get("model", ""):  # keep what the form does not ask for
         entry.update({key: v for key, v in old.items() if key not in asked or key not in form})
     if kind == "hierarchy" and "hierarchy" not in entry:
         raise InvalidEntry(
-            "A hierarchy needs a tree: build, upload or write one below; it is chosen with it."
+            "A hierarchy needs a tree. Build or upload one below; that also selects the model."
         )
     same = old if kind == old.get("model") else {}
     for key in asked[:-1]:
@@ -227,7 +231,7 @@ def _option(key: str, kind: str, form: FormData) -> Any:
         parts = [part.strip() for part in given.split(",")]
         if not all(part.isdigit() for part in parts):
             raise InvalidEntry(
-                "Lengths must be whole numbers with commas between them, like 4, 3, 2."
+                "The numbers of characters to keep must be separated by commas, like 4, 3, 2."
             )
         return [int(part) for part in parts]
     if key == "values":
@@ -236,7 +240,7 @@ def _option(key: str, kind: str, form: FormData) -> Any:
 
 
 def with_tree(settings: Settings, name: str, path: str) -> Settings:
-    """Settings in which a column has the hierarchy of a file."""
+    """Settings in which a column has the hierarchy from a file."""
     new = deepcopy(settings)
     old = new["quasi_identifiers"].get(name, {})
     stay = ("weight", "low", "high", "finest") if old.get("model") == "hierarchy" else ("weight",)
@@ -246,14 +250,14 @@ def with_tree(settings: Settings, name: str, path: str) -> Settings:
 
 
 def asked(page: str) -> list[Setting]:
-    """The settings that a page asks for; those that take a line of their own come last."""
+    """The settings that a page asks for; those that need a full line come last."""
     known = [*SETTINGS.values(), *READING.values()]
     here = [own for own in known if own.ask and page in own.ask.pages]
     return sorted(here, key=lambda own: own.ask is not None and own.ask.is_wide)
 
 
 def answer_shown(own: Setting, settings: Mapping[str, Any]) -> Any:
-    """The value of a setting as a form shows it."""
+    """The value of a setting, as a form shows it."""
     assert own.ask is not None
     value = settings.get(own.section, {}).get(own.key)
     if value is None:
@@ -268,7 +272,7 @@ def answer_shown(own: Setting, settings: Mapping[str, Any]) -> Any:
 
 
 def choices(own: Setting, look: Mapping[str, Any] | None, value: Any) -> Mapping[str, str]:
-    """What can be chosen for a setting, in words; nothing where the answer is written."""
+    """The options of a setting with their labels; empty if the user types the answer."""
     assert own.ask is not None
     found = dict(own.ask.choices)
     if look and own.kind in ("method", "objective"):
@@ -276,12 +280,12 @@ def choices(own: Setting, look: Mapping[str, Any] | None, value: Any) -> Mapping
     if look and own.kind == "refine":
         times = {n: time_in_words(n * look["records"] / RECORDS_A_SECOND) for n in STEPS}
         found = {"quick": "a few seconds", "off": "none"}
-        found |= {str(n): f"{n} steps more, about {time}" for n, time in times.items()}
+        found |= {str(n): f"{n} more steps, about {time}" for n, time in times.items()}
     return {**found, value: found.get(value, value)} if found else {}
 
 
 def with_answers(settings: Settings, form: FormData, page: str) -> Settings:
-    """Settings with the answers of a page; what a form does not hold stays, and a tick that it lacks is off."""
+    """Settings with the answers of a page. Fields not in the form keep their value; checkboxes not in it are off."""
     new = deepcopy(settings)
     for own in asked(page):
         section = new.setdefault(own.section, {})
@@ -298,7 +302,7 @@ def with_answers(settings: Settings, form: FormData, page: str) -> Settings:
 
 
 def _answer(own: Setting, given: str) -> Any:
-    """The value of a setting from an answer; what a file's reader checks itself is not checked."""
+    """The value of a setting from an answer. Values that the file reader checks are not checked here."""
     assert own.ask is not None
     given = given or own.ask.usual
     if own.kind == "refine":
@@ -321,14 +325,14 @@ def _answer(own: Setting, given: str) -> Any:
 
 
 def with_requirement(settings: Settings, form: FormData) -> Settings:
-    """Settings with k and what is required beyond it."""
+    """Settings with k and the requirements beyond it."""
     new = with_answers(settings, form, "requirement")
     required = new.setdefault("requirement", {})
     for name, (_, options, _) in words.REQUIRED.items():
         kept = required.pop(name, [])
         if f"use_{name}" not in form:
             continue
-        entry = dict(kept[0]) if len(kept) == 1 else {}  # with what the form does not show
+        entry = dict(kept[0]) if len(kept) == 1 else {}  # keeps what the form does not show
         for key, option in options.items():
             entry[key] = _option_answer(name, key, option, text(form, f"{name}_{key}"))
         required[name] = [entry]
@@ -336,18 +340,19 @@ def with_requirement(settings: Settings, form: FormData) -> Settings:
 
 
 def _option_answer(name: str, key: str, option: words.Option, given: str) -> Any:
-    """An option of a requirement; shares are entered in percent."""
+    """The value of a requirement's option; shares are entered in percent."""
     given = given or str(option.usual)
     if option.choices:
         return given
-    value = number(given, f"The {key} of {name}", option.least, option.most)
+    title = option.label if option.is_percent else f"The value of {key} for {name}"
+    value = number(given, title, option.least, option.most)
     if option.is_percent:
         return value / 100
     return int(value) if value == int(value) else value
 
 
 def with_run(settings: Settings, form: FormData) -> Settings:
-    """Settings with how a run is made; the options of a method go with it."""
+    """Settings of how a run is made; choosing another method drops the options of the old one."""
     new = with_answers(settings, form, "run")
     if new["method"].get("name") != settings.get("method", {}).get("name", "auto"):
         shared = [own.key for own in SETTINGS.values() if own.section == "method"]
@@ -356,12 +361,12 @@ def with_run(settings: Settings, form: FormData) -> Settings:
 
 
 def _without_spaces(part: str) -> str:
-    """A list with commas and without spaces around them, and without empty parts."""
+    """A comma-separated list without spaces around the commas or empty parts at its ends."""
     return re.sub(r"\s*(?<!\\)([,:])\s*", r"\1", part).strip(",")
 
 
 def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
-    """Settings with what columns hold, `type-N` for each; a column whose type is new gets the usual model."""
+    """Settings with the types of columns, `type-N` for each; a column with a new type gets the default model."""
     new = deepcopy(settings)
     given = new.pop("input", {})
     before = given.pop("types", {})
@@ -402,7 +407,7 @@ def number(given: str, name: str, least: float, most: float) -> float:
 
 
 def number_or_text(given: str) -> Any:
-    """A number where the text is one, else the text, which may be a date or a unit of the calendar."""
+    """The text as a number if it is one, else the text itself, which may be a date or a calendar unit."""
     try:
         number = float(given.replace(",", "."))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Jobs: each look at a table and each run has a worker process and a thread that follows it."""
+"""Jobs: reading a table and making a release each have a worker process and a thread that follows it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Heard = Callable[[dict[str, Any]], None]
 
 
 class TaskFailed(Exception):
-    """A task that could not be done; `problems` says why, one sentence each."""
+    """A task that failed; `problems` are the reasons, one sentence each."""
 
     def __init__(
         self,
@@ -30,25 +30,25 @@ class TaskFailed(Exception):
     ) -> None:
         super().__init__("\n".join(problems))
         self.problems, self.infeasible = problems, infeasible
-        self.refusals = list(refusals)  # what somebody may allow
+        self.refusals = list(refusals)  # that the user may allow
 
 
 class WorkerEnded(TaskFailed):
-    """A process that ended before it answered."""
+    """A worker process that ended before it answered."""
 
     def __init__(self) -> None:
-        super().__init__(
-            ["The process that did this ended before it was done; nothing else is lost. Try again."]
-        )
+        super().__init__(["The process doing this ended early; nothing else is lost. Try again."])
 
 
 class Worker:
-    """A process that does one task after the other."""
+    """A process that does one task after another."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._number = 0
-        self._hung_up = False  # the process answers no more, though the system may not know it yet
+        self._hung_up = (
+            False  # the process no longer answers, though the system may not know it yet
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-m", "shoal.app.worker"],
             stdin=subprocess.PIPE,
@@ -72,7 +72,7 @@ class Worker:
         return self._process.pid
 
     def ask(self, task: str, heard: Heard | None = None, **given: Any) -> dict[str, Any]:
-        """Do a task and return its result; `heard` is given what is said on the way."""
+        """Do a task and return its result; `heard` is called with messages about progress."""
         with self._turn:
             self._number += 1
             request = {"id": self._number, "do": task, "with": given}
@@ -100,7 +100,7 @@ class Worker:
             raise WorkerEnded
 
     def end(self) -> None:
-        """End the process and all that it started, now."""
+        """Kill the process and everything it started."""
         if self._process.poll() is None:
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
@@ -108,20 +108,20 @@ class Worker:
                 else:
                     self._process.kill()
         self._process.wait()
-        with self._turn:  # whoever asked has heard the end
+        with self._turn:  # the caller of `ask` has seen the end
             for stream in (self._process.stdin, self._process.stdout):
                 with contextlib.suppress(OSError, ValueError):
                     assert stream is not None
                     stream.close()
 
 
-UNFINISHED = "The Excel file was not finished; run again to have it."
-MOST_DESKS = 2  # tables that are kept open for questions
+UNFINISHED = "The Excel file was not finished. Run again to get it."
+MOST_DESKS = 2  # tables that are kept open for requests
 
 
 @dataclass
 class Job:
-    """One task under way, and what is known of it."""
+    """A task in progress, and what is known of it."""
 
     kind: str
     project: str
@@ -131,9 +131,9 @@ class Job:
     done: int = 0
     total: int = 1
     records: int | None = None
-    seconds: tuple[float, float] | None = None  # that the whole is thought to take
-    is_cancelled: bool = False  # though its process may not have ended yet
-    is_ready: bool = False  # the release can be had, though something is still written
+    seconds: tuple[float, float] | None = None  # the estimate for the whole task
+    is_cancelled: bool = False  # although its process may not have ended yet
+    is_ready: bool = False  # the release can be downloaded, although a file is still being written
     problems: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     worker: Worker | None = None
@@ -144,7 +144,7 @@ class Job:
 
     @property
     def left(self) -> str:
-        """About how long it will still take, in words."""
+        """Roughly how long it will still take, in words."""
         if self.seconds is None:
             return ""
         most = self.seconds[1] - self.elapsed
@@ -158,7 +158,7 @@ class Job:
         )
 
     def end(self) -> None:
-        """End its process if it is under way."""
+        """Kill its process if it is running."""
         if self.status == "running" and self.worker is not None:
             self.is_cancelled = True
             self.worker.end()
@@ -184,7 +184,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._desks: dict[str, Worker] = {}  # by project, the one asked last at the end
+        self._desks: dict[str, Worker] = {}  # by project, the most recently used last
         self._looks: dict[str, Job] = {}
         self._runs: dict[tuple[str, str], Job] = {}
         self._asked: dict[str, int] = {}  # by project, the number of the newest estimate
@@ -204,7 +204,7 @@ class Jobs:
             return found
 
     def ask(self, project: Project, task: str, **given: Any) -> dict[str, Any]:
-        """Ask a project's desk and wait for the answer; a desk that dies is replaced once."""
+        """Ask a project's desk and wait for the answer; if the desk dies, it is replaced once."""
         try:
             return self.desk(project).ask(task, project=str(project.folder), **given)
         except WorkerEnded:
@@ -213,7 +213,7 @@ class Jobs:
         return self.desk(project).ask(task, project=str(project.folder), **given)
 
     def ask_newest(self, project: Project, task: str, **given: Any) -> dict[str, Any] | None:
-        """The same, but None where a newer question came while this one waited for its turn."""
+        """Like `ask`, but None if a newer request came while this one was waiting."""
         with self._lock:
             number = self._asked[project.id] = self._asked.get(project.id, 0) + 1
         desk = self.desk(project)
@@ -224,7 +224,7 @@ class Jobs:
         return self.ask(project, task, **given)
 
     def look(self, project: Project) -> Job:
-        """Begin to read a project's table."""
+        """Start reading a project's table."""
         job = Job("look", project.id)
         with self._lock:
             self._looks[project.id] = job
@@ -248,7 +248,7 @@ class Jobs:
         return self._looks.get(project.id)
 
     def cancel_look(self, project: Project) -> None:
-        """End the reading of a table, and the process that reads it."""
+        """Stop reading a table, and kill the process that reads it."""
         with self._lock:
             job = self._looks.get(project.id)
             if job is None or job.status != "running":
@@ -260,7 +260,7 @@ class Jobs:
             job.worker.end()
 
     def run(self, project: Project, run: str) -> Job:
-        """Begin a run whose folder and settings are there."""
+        """Start a run whose folder and settings exist."""
         job = Job("run", project.id, run, worker=Worker())
         self._runs[project.id, run] = job
         threading.Thread(target=self._follow, args=(project, job), daemon=True).start()
@@ -279,35 +279,41 @@ class Jobs:
             job.worker.end()
 
     def _note_failure(self, project: Project, job: Job, error: TaskFailed) -> None:
-        """Keep why a run failed; a release that was ready by then stays one."""
+        """Save why a run failed; a release that was ready by then stays."""
         if job.is_ready:
             project.note_run(job.run, excel=UNFINISHED)
         else:
             status = "ended" if isinstance(error, WorkerEnded) else "failed"
             why = {"problems": error.problems, "refusals": error.refusals}
             project.note_run(job.run, status=status, **why)
-        job.problems, job.status = error.problems, "failed"  # last: pages then find what was noted
+        job.problems, job.status = (
+            error.problems,
+            "failed",
+        )  # last, so that pages find what was saved
 
     def running(self, project: Project, run: str) -> Job | None:
-        """The job of a run that is under way."""
+        """The job of a run in progress."""
         job = self._runs.get((project.id, run))
         return job if job is not None and job.status == "running" else None
 
     def cancel(self, project: Project, run: str) -> None:
-        """End a run; what it wrote is removed unless the release was ready."""
+        """Cancel a run; what it wrote is removed unless the release was ready."""
         job = self.running(project, run)
         if job is None or job.worker is None:
             return
         job.is_cancelled = True
         job.worker.end()
         if job.is_ready:
-            project.note_run(run, excel="The Excel file was not written: the run was cancelled.")
+            project.note_run(
+                run,
+                excel="The run was cancelled before the Excel file was written. Run again to get it.",
+            )
         elif job.status != "done":
             project.note_run(run, status="cancelled")
-        job.status = "cancelled"  # last: pages that ask from now on find what was noted
+        job.status = "cancelled"  # last, so that pages find what was saved
 
     def forget(self, project: Project) -> None:
-        """End everything about a project."""
+        """End all processes of a project."""
         with self._lock:
             for (owner, _), job in self._runs.items():
                 if owner == project.id:

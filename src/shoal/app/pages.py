@@ -1,4 +1,4 @@
-"""The pages that show something: the projects, the six steps, and the runs."""
+"""The pages that show something: the projects, the six steps and the runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from shoal.app.jobs import TaskFailed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
 from shoal.app.words import STEPS
+from shoal.errors import counted
 from shoal.progress import STEP_WORDS, stage_in_words, step_of
+from shoal.report.formats import sentence
 
 SEVERAL_K = (2, 3, 5, 10, 20, 50)
 
 
 class Pages:
-    """What is asked for with GET; nothing changes by it."""
+    """The pages and parts of pages that browsers GET; these requests change nothing."""
 
     def __init__(self, office: AppContext) -> None:
         self.office = office
@@ -58,7 +60,7 @@ class Pages:
         return self.office.draw("home.html", projects=found, problems=[])
 
     def step(self, request: Request) -> Response:
-        """One of the six steps; with `?now` in the address what else comes later is shown at once."""
+        """One of the six steps; `?now` in the address shows the estimate at once instead of loading it later."""
         project = self.office.project(request)
         step = request.url.path.rpartition("/")[2]
         if step == "release":
@@ -69,7 +71,7 @@ class Pages:
         return self.office.page(step, project, **context)
 
     def release(self, request: Request, project: Project) -> Response:
-        """The release of one run, by default the newest that is done."""
+        """The release of one run, by default of the newest finished one."""
         done = [run for run in self.office.runs(project) if run["status"] == "done"]
         wanted = request.query_params.get("run")
         run = next((run for run in done if run["number"] == wanted), done[0] if done else None)
@@ -82,7 +84,7 @@ class Pages:
         return self.office.page("release", project, **context)
 
     def looking(self, request: Request) -> Response:
-        """How far the reading of a table is, as JSON."""
+        """The status of reading a table, as JSON."""
         job = self.office.jobs.looking(self.office.project(request))
         return JSONResponse({"status": job.status if job else "done"})
 
@@ -91,7 +93,7 @@ class Pages:
         return self.office.draw("part_state.html", **self.office.state(project))
 
     def rows(self, request: Request) -> Response:
-        """The first rows of the table: the only place that shows records."""
+        """The first rows of the table. No other page shows records."""
         project = self.office.project(request)
         found, problems = self.office.ask(project, "rows")
         if is_part(request):
@@ -99,14 +101,14 @@ class Pages:
         return self.office.page("table", project, rows=found, row_problems=problems)
 
     def single(self, request: Request) -> Response:
-        """How many records the chosen columns single out."""
+        """How many records the chosen columns identify."""
         project = self.office.project(request)
         chosen = list(project.settings.get("quasi_identifiers", {}))
         found, problems = self.office.ask(project, "single", columns=chosen)
         return self.office.draw("part_single.html", single=found, problems=problems)
 
     def key(self, request: Request) -> Response:
-        """Where the key of the pseudonyms lies, if there are any; nothing of the key itself."""
+        """The path of the pseudonyms' key, if there are any, but nothing of the key itself."""
         project = self.office.project(request)
         return self.office.draw("part_key.html", **self.office.state(project))
 
@@ -114,12 +116,12 @@ class Pages:
         project = self.office.project(request)
         found = self._estimate(project)
         if found is None:
-            return Response(status_code=204)  # a newer question is on its way
+            return Response(status_code=204)  # a newer request replaces this one
         return self.office.draw("part_estimate.html", estimate=found, project=project)
 
     def _estimate(self, project: Project) -> dict[str, Any] | None:
         if not project.settings.get("quasi_identifiers"):
-            said = "No column is a quasi-identifier yet; choose at least one on the page Columns."
+            said = "No column is a quasi-identifier yet. Choose at least one on the page Columns."
             return {"problems": [said], "infeasible": False}
         try:
             return self.office.jobs.ask_newest(project, "estimate")
@@ -127,7 +129,7 @@ class Pages:
             return {"problems": error.problems, "infeasible": error.infeasible}
 
     def several(self, request: Request) -> Response:
-        """Estimates for several k, side by side."""
+        """Estimates for several values of k, side by side."""
         project = self.office.project(request)
         found: list[dict[str, Any]] = []
         for k in SEVERAL_K:
@@ -157,7 +159,11 @@ class Pages:
         project = self.office.project(request)
         found = project.file_of(self.office.run(request, project), "report")
         if found is None:
-            return self.office.draw("missing.html", 404, what="This run has no report.")
+            return self.office.draw(
+                "missing.html",
+                404,
+                what="This run has no report. Go back and start a new run to get one.",
+            )
         headers = {"content-security-policy": REPORT_POLICY}
         return FileResponse(found[0], media_type=found[1], headers=headers)
 
@@ -166,17 +172,21 @@ class Pages:
         run = self.office.run(request, project)
         found = project.file_of(run, request.path_params["format"])
         if found is None:
-            return self.office.draw("missing.html", 404, what="This run has no such file.")
+            return self.office.draw(
+                "missing.html",
+                404,
+                what="This run has no such file. Go back and choose one of the downloads on the page Release.",
+            )
         path, kind = found
         headers = {"content-security-policy": REPORT_POLICY}
         return FileResponse(path, media_type=kind, filename=path.name, headers=headers)
 
 
-EVERY = 0.25  # seconds between two looks at a job
+EVERY = 0.25  # seconds between two checks of a job
 
 
 class RunPages:
-    """The addresses of runs."""
+    """The routes of runs."""
 
     def __init__(self, office: AppContext) -> None:
         self.office = office
@@ -195,7 +205,7 @@ class RunPages:
         ]
 
     async def way(self, request: Request) -> Response:
-        """Keep how a run shall be made, without one."""
+        """Save the settings of a run without starting one."""
         project = self.office.project(request)
         form = await request.form(max_files=0)
         try:
@@ -205,7 +215,7 @@ class RunPages:
         return changed_response(request, f"/p/{project.id}/run")
 
     async def start(self, request: Request) -> Response:
-        """Begin a run with the settings of the form."""
+        """Start a run with the settings from the form."""
         project = self.office.project(request)
         form = await request.form(max_files=0)
         problems = []
@@ -214,7 +224,9 @@ class RunPages:
         except forms.InvalidEntry as error:
             problems.append(str(error))
         if not project.settings.get("quasi_identifiers"):
-            problems.append("No column is a quasi-identifier yet; choose at least one.")
+            problems.append(
+                "No column is a quasi-identifier yet. Choose at least one on the page Columns."
+            )
         if problems:
             return self.office.page("run", project, 422, problems=problems)
         self.office.jobs.run(project, project.new_run())
@@ -239,7 +251,7 @@ class RunPages:
         return RedirectResponse(f"/p/{project.id}/run", 303)
 
     async def allow(self, request: Request) -> Response:
-        """Allow what a run was refused for, if the typed number shows that it was read, and run again."""
+        """Allow the columns a run was refused for, if the user typed the number, and run again."""
         project = self.office.project(request)
         number = self.office.run(request, project)
         form = await request.form(max_files=0)
@@ -252,12 +264,12 @@ class RunPages:
         return RedirectResponse(f"/p/{project.id}/run", 303)
 
     async def status(self, request: Request) -> Response:
-        """How far a run is, for pages that ask again and again."""
+        """The status of a run, for pages that poll."""
         project = self.office.project(request)
         return JSONResponse(self._status(project, self.office.run(request, project)))
 
     async def events(self, request: Request) -> Response:
-        """The same as a stream of events, until the run is over."""
+        """The status of a run as server-sent events, until it ends."""
         project = self.office.project(request)
         run = self.office.run(request, project)
 
@@ -280,11 +292,11 @@ class RunPages:
             return {"status": "over"}
         number = step_of(job.stage)
         step = f"Step {number} of {len(STEP_WORDS)}: " if number else ""
-        rows = f"{job.records:,} records. " if job.records else ""
+        rows = f"{counted(job.records, 'record')}. " if job.records else ""
         so_far = f"{job.elapsed:.0f} s so far{', ' + job.left if job.left else ''}"
         return {
             "status": "running",
-            "text": f"{step}{stage_in_words(job.stage)}. {rows}{so_far}.",
+            "text": f"{sentence(step + stage_in_words(job.stage))} {rows}{so_far}.",
             "stage": job.stage,
             "share": job.done / job.total if job.total > 1 else None,
         }

@@ -1,4 +1,4 @@
-"""Projects: a folder each, with the table or its place, the settings as TOML, earlier settings, and all runs."""
+"""Projects: one folder each, with the table or its path, the settings as TOML, earlier settings and all runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write_toml_file(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file, None where there is none or it is broken."""
+    """The content of a JSON file, None if it is missing or broken."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -44,7 +44,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_text_file(path: Path, text: str) -> None:
-    """Write a text under another name first, so that a crash leaves the old file."""
+    """Write a text under another name first, so that a crash leaves the old file intact."""
     name = path.with_name(f".{secrets.token_hex(8)}")
     try:
         with os.fdopen(create_private(name), "w", encoding="utf-8", newline="\n") as file:
@@ -55,8 +55,8 @@ def write_text_file(path: Path, text: str) -> None:
         raise
 
 
-OWN_KEY = "pseudonyms.key"  # the file of a project's own key, never among what is downloaded
-MOST_UNDO = 50  # changes that can be taken back
+OWN_KEY = "pseudonyms.key"  # the file of a project's own key, which is never downloaded
+MOST_UNDO = 50  # changes that can be undone
 _ID = re.compile(r"[0-9a-f]{12}")
 _RUN = re.compile(r"[1-9][0-9]{0,4}")
 _UNSAFE = re.compile(r"[^\w.\- ]")
@@ -70,7 +70,7 @@ FORMATS = {
 
 
 class Project:
-    """One table on its way to a release."""
+    """A table that is being anonymized."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,7 +90,7 @@ class Project:
 
     @property
     def look(self) -> dict[str, Any] | None:
-        """What is known of the table, None until this version of shoal has read it."""
+        """What is known of the table; None until this version of shoal has read it."""
         found: dict[str, Any] | None = read_json(self.folder / "look.json")
         return found if found and found["version"] == __version__ else None
 
@@ -104,7 +104,7 @@ class Project:
         return toml_text(self.settings)
 
     def change(self, settings: dict[str, Any]) -> bool:
-        """Keep new settings, and the old ones for `undo`; False where nothing is new."""
+        """Save new settings, and the old ones for `undo`; False if nothing changed."""
         before = self.settings
         if settings == before:
             return False
@@ -118,7 +118,7 @@ class Project:
         return True
 
     def undo(self) -> bool:
-        """Take the last change back; whether there was one."""
+        """Undo the last change; returns whether there was one."""
         steps = self._steps()
         if not steps:
             return False
@@ -127,7 +127,7 @@ class Project:
 
     @property
     def changes(self) -> int:
-        """How many changes can be taken back."""
+        """How many changes can be undone."""
         return len(self._steps())
 
     def _steps(self) -> list[Path]:
@@ -135,11 +135,11 @@ class Project:
 
     @property
     def own_key(self) -> Path:
-        """Where the project keeps a key of its own; it goes with the project."""
+        """The path of the project's own key, which is deleted with the project."""
         return self.folder / OWN_KEY
 
     def new_tree(self, column: int) -> str:
-        """The name of a new file for a column's hierarchy, seen from the project; old ones stay for `undo`."""
+        """The name of a new file for a column's hierarchy, relative to the project; old ones stay for `undo`."""
         make_private_folder(self.folder / "trees")
         return f"trees/{column}-{secrets.token_hex(4)}.csv"
 
@@ -149,7 +149,7 @@ class Project:
         return self.folder / "runs" / run
 
     def new_run(self) -> str:
-        """Make the folder of a run with the settings of now; returns its number."""
+        """Make the folder of a run with the current settings; returns its number."""
         numbers = [int(path.name) for path in (self.folder / "runs").glob("[0-9]*")]
         run = str(max(numbers, default=0) + 1)
         for folder in (self.folder / "runs", self.run_folder(run)):
@@ -160,12 +160,12 @@ class Project:
         return run
 
     def copy_run(self, run: str) -> None:
-        """Take the settings of a run for the project's."""
+        """Use the settings of a run for the project."""
         settings = read_toml_file(self.run_folder(run) / "settings.toml")
         self.change(_with_paths(settings, lambda path: path.removeprefix("../../")))
 
     def note_run(self, run: str, **facts: Any) -> None:
-        """Add to what is known of a run that has not been deleted."""
+        """Add facts to a run, unless it has been deleted."""
         path = self.run_folder(run) / "run.json"
         if path.exists():
             write_json(path, {**(read_json(path) or {}), **facts})
@@ -174,7 +174,7 @@ class Project:
         shutil.rmtree(self.run_folder(run), ignore_errors=True)
 
     def runs(self) -> list[dict[str, Any]]:
-        """All runs, the newest first: what is known of each and the settings it was made with."""
+        """All runs, newest first: what is known of each, and its settings."""
         found = []
         for folder in (self.folder / "runs").glob("[0-9]*"):
             facts = read_json(folder / "run.json")
@@ -184,11 +184,11 @@ class Project:
         return sorted(found, key=lambda run: -int(run["number"]))
 
     def run(self, number: str) -> dict[str, Any]:
-        """One run as `runs` lists it, empty where there is none."""
+        """One run as `runs` lists it, empty if it does not exist."""
         return next((run for run in self.runs() if run["number"] == number), {})
 
     def file_of(self, run: str, format: str) -> tuple[Path, str] | None:
-        """A file of a run and its media type, None where there is none."""
+        """A file of a run and its media type, None if it does not exist."""
         if format not in FORMATS:
             return None
         name, kind = FORMATS[format]
@@ -196,12 +196,12 @@ class Project:
         return (path, kind) if path.is_file() else None
 
     def delete(self) -> None:
-        """Remove the folder with all that is in it; a table that was opened where it lies stays."""
+        """Delete the folder and everything in it; a table outside the folder stays."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _with_paths(settings: dict[str, Any], seen: Callable[[str], str]) -> dict[str, Any]:
-    """Settings in which the files of the project are named as another folder sees them."""
+    """Settings in which the paths of the project's files are relative to another folder."""
     for entry in settings.get("quasi_identifiers", {}).values():
         if "hierarchy" in entry:
             entry["hierarchy"] = seen(entry["hierarchy"])
@@ -217,25 +217,25 @@ class Projects:
     def __init__(self, root: Path) -> None:
         self.root = root
         make_private_folder(root)
-        for folder in root.glob("incoming-*"):  # uploads that a crash cut off
+        for folder in root.glob("incoming-*"):  # uploads interrupted by a crash
             shutil.rmtree(folder, ignore_errors=True)
 
     def all(self) -> list[Project]:
-        """All projects, the newest first."""
+        """All projects, newest first."""
         found = [path for path in self.root.iterdir() if _ID.fullmatch(path.name)]
         found = [path for path in found if (path / "project.toml").exists()]
         found.sort(key=lambda path: -(path / "project.toml").stat().st_mtime)
         return [Project(path) for path in found]
 
     def get(self, name: str) -> Project:
-        """A project by its id; `KeyError` where there is none."""
+        """A project by its id; `KeyError` if it does not exist."""
         folder = self.root / name
         if not _ID.fullmatch(name) or not (folder / "project.toml").exists():
             raise KeyError(name)
         return Project(folder)
 
     def new(self, table: Path, name: str, **facts: Any) -> Project:
-        """A project about a table that lies where it is."""
+        """A project for a table, which stays where it is."""
         folder = self.root / secrets.token_hex(6)
         make_private_folder(folder)
         content = {"name": name, "table": str(table), "created": time.time(), **facts}
@@ -249,7 +249,7 @@ class Projects:
         return folder
 
     def adopt(self, upload: Path) -> Project:
-        """A project about an uploaded file, which moves into its folder."""
+        """A project for an uploaded file, which is moved into its folder."""
         project = self.new(upload, upload.name, is_upload=True)
         folder = project.folder / "upload"
         upload.parent.replace(folder)
@@ -259,7 +259,7 @@ class Projects:
 
 
 def safe_name(name: str) -> str:
-    """The name of an uploaded file without anything that leads elsewhere."""
+    """The name of an uploaded file without folders or unsafe characters."""
     last = re.split(r"[\\/]", name)[-1]
     plain = _UNSAFE.sub("_", last).lstrip(".").strip()
     return plain[-100:] or "table"

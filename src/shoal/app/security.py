@@ -1,9 +1,9 @@
-"""Who may ask for a page: only this machine, this address, and a browser that has shown a one-time token.
+"""Access control: only browsers on this computer that have presented a one-time token may see pages.
 
-Every request passes `Gate` before anything else: the Host must be the server's own, an Origin must be too, and all but
-the first address need the cookie of a session. Browsers send the cookies of a host to all its ports, so all pages lie
-below a path that nobody knows who has not shown a token, and the cookie is sent with requests below that path only:
-another server on this machine never sees it.
+Every request passes `Gate` first. Its Host, and its Origin if there is one, must be the server's own, and every address
+except the first needs the session cookie. Browsers send the cookies of a host to all its ports. So all pages are below
+a secret path, which only browsers that presented a token know, and the cookie is sent only with requests below that
+path: another server on this computer never sees it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _WELCOME = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
     '<link rel="icon" href="data:,">'
     '<meta http-equiv="refresh" content="0; url={home}"></head>'
-    '<body><main><h1>shoal</h1><p><a href="{home}">Go on to the app</a></p></main></body></html>'
+    '<body><main><h1>shoal</h1><p><a href="{home}">Continue to the app</a></p></main></body></html>'
 )
 
 
 class Sessions:
-    """One-time tokens and the sessions that they open; both live in memory only.
+    """One-time tokens and the sessions they open; both are kept in memory only.
 
-    `forget` removes whatever leads to a token, as soon as that is used or void.
+    `forget` removes anything that contains a token as soon as the token is used or void.
     """
 
     def __init__(self, forget: Callable[[], None] = lambda: None) -> None:
@@ -44,13 +44,13 @@ class Sessions:
         self._forget = forget
 
     def new_token(self) -> str:
-        """A token for one browser; the one before, if nobody used it, is void."""
+        """A token for one browser; an earlier token that nobody used becomes void."""
         self._forget()
         self._tokens = [secrets.token_urlsafe(32)]
         return self._tokens[0]
 
     def redeem(self, token: str) -> str | None:
-        """The secret of a new session for a token, which is used up by it."""
+        """Exchange a token for the secret of a new session; the token cannot be used again."""
         if not _among(token, self._tokens):
             return None
         self._tokens.clear()
@@ -59,7 +59,7 @@ class Sessions:
         return self._sessions[-1]
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """End all sessions and void all tokens."""
         self._tokens.clear()
         self._sessions.clear()
         self._forget()
@@ -69,18 +69,18 @@ class Sessions:
 
 
 def new_path() -> str:
-    """A path that cannot be guessed, for all pages of the app."""
+    """An unguessable path for all pages of the app."""
     return f"/{secrets.token_urlsafe(24)}"
 
 
 def _among(given: str, known: Iterable[str]) -> bool:
-    """Whether a secret is one of those known, in a time that does not depend on which."""
+    """Whether a secret is one of those known, in constant time."""
     found = [hmac.compare_digest(given.encode(), secret.encode()) for secret in known]
     return any(found)
 
 
 class Gate:
-    """The middleware before all pages."""
+    """The middleware in front of all pages."""
 
     def __init__(self, app: ASGIApp, *, host: str, path: str, sessions: Sessions) -> None:
         self.app, self.host, self.path, self.sessions = app, host, path, sessions
@@ -98,17 +98,23 @@ class Gate:
         await (response or self.app)(inside, receive, self._guarded(send, scope["path"]))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """A short page for a request that is not let in, None for others."""
+        """A short page for a request that is refused, None for others."""
         headers = Headers(scope=scope)
         if headers.getlist("host") != [self.host]:
-            return _said(421, "This address is not the app's own.")
+            return _said(
+                421,
+                "This is not the address of the app. Open the address that 'shoal app' shows in the terminal.",
+            )
         own, origin = f"http://{self.host}", headers.get("origin")
         site = headers.get("sec-fetch-site", "none")
         if scope["path"] == "/open" and headers.get("sec-fetch-dest") == "document":
-            site = "none"  # a file leads there, and only the token counts
+            site = "none"  # a local file links there, and only the token counts
         is_foreign = origin not in (None, own) or (origin is None and scope["method"] not in SAFE)
         if is_foreign or site not in ("none", "same-origin"):
-            return _said(403, "This request comes from another page and was refused.")
+            return _said(
+                403,
+                "This request came from another website and was refused. Open the app itself and try again there.",
+            )
         if scope["path"] == "/open":
             return None
         is_inside = hmac.compare_digest(
@@ -117,8 +123,8 @@ class Gate:
         if not is_inside or not self.sessions.knows(self._session(headers)):
             return _said(
                 403,
-                "This browser has not been let in. Open the address that 'shoal app' shows in the terminal; "
-                "each works once, and pressing Enter there shows a fresh one.",
+                "This browser has no access yet. Open the address that 'shoal app' shows in the terminal. "
+                "Each address works once; press Enter there for a new one.",
             )
         return None
 
@@ -131,13 +137,16 @@ class Gate:
         return cookies[self.cookie].value if self.cookie in cookies else ""
 
     def _welcomed(self, scope: Scope) -> Response | None:
-        """The answer to the first address: a cookie in exchange for the token."""
+        """The response to the one-time address: a cookie in exchange for the token."""
         if scope["path"] != "/open":
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         session = self.sessions.redeem(given) if scope["method"] == "GET" else None
         if session is None:
-            return _said(403, "This address has been used already, or never was one.")
+            return _said(
+                403,
+                "This address is wrong or was already used. Press Enter in the terminal of 'shoal app' for a new one.",
+            )
         # A page, not a redirect: the cookie is sent only with requests that come from the app's own pages.
         response = HTMLResponse(_WELCOME.format(home=f"{self.path}/"))
         response.set_cookie(
@@ -146,7 +155,7 @@ class Gate:
         return response
 
     def _guarded(self, send: Send, path: str) -> Send:
-        """Answers with the headers that keep a page to itself, and addresses below the app's own path."""
+        """Add security headers to responses, and put redirects below the app's own path."""
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -154,7 +163,7 @@ class Gate:
                 headers.setdefault("content-security-policy", POLICY)
                 headers["x-content-type-options"] = "nosniff"
                 headers["x-frame-options"] = "DENY"
-                headers["referrer-policy"] = "same-origin"  # "no-referrer" takes the Origin away
+                headers["referrer-policy"] = "same-origin"  # "no-referrer" would remove the Origin
                 headers["cross-origin-opener-policy"] = "same-origin"
                 headers["cross-origin-resource-policy"] = "same-origin"
                 kept = path.startswith(f"{self.path}/static/")

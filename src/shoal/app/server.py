@@ -1,4 +1,4 @@
-"""The server: one ASGI application on a free port of this machine, opened in the browser at a one-time address."""
+"""The server: an ASGI application on a free local port, opened in the browser at a one-time address."""
 
 from __future__ import annotations
 
@@ -33,18 +33,21 @@ _NAME = "open-{process}.html"
 _PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
     '<meta http-equiv="refresh" content="0; url={address}"></head>'
-    '<body><main><h1>shoal</h1><p><a href="{address}">Go on to the app</a></p></main></body></html>'
+    '<body><main><h1>shoal</h1><p><a href="{address}">Continue to the app</a></p></main></body></html>'
 )
 
 
+FAILED = "Something went wrong"
+
+
 class Invitation:
-    """A file in the private folder of the app that leads to an address."""
+    """A file in the app's private folder that redirects to a one-time address."""
 
     def __init__(self, folder: Path) -> None:
         self.page = folder / _NAME.format(process=os.getpid())
 
     def write(self, address: str) -> None:
-        """Write the page, and remove those of apps that were killed; their addresses are void."""
+        """Write the page, and remove those of apps that were killed, whose addresses are void."""
         for old in self.page.parent.glob(_NAME.format(process="*")):
             if not process_runs(old.stem.rpartition("-")[2]):
                 old.unlink(missing_ok=True)
@@ -55,7 +58,7 @@ class Invitation:
 
 
 def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
-    """The app for one address, `127.0.0.1:port`, and one folder of projects."""
+    """The app for one host, `127.0.0.1:port`, and one folder of projects."""
     path = new_path()
     office = AppContext(Projects(root), Jobs(), page_templates(path))
 
@@ -66,17 +69,17 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
         sessions.close()
 
     def missing(request: Request, error: Exception) -> Response:
-        said = error.detail if isinstance(error, HTTPException) else "Not found"
+        said = error.detail if isinstance(error, HTTPException) else "Not Found"
         said = "There is nothing at this address." if said == "Not Found" else said
         return office.draw("missing.html", 404, what=said)
 
     def broken(request: Request, error: Exception) -> Response:
-        what = f"shoal ran into an error of its own ({type(error).__name__}); please report it."
-        return office.draw("missing.html", 500, what=what)
+        what = f"shoal ran into an error of its own ({type(error).__name__}). Please report it."
+        return office.draw("missing.html", 500, what=what, title=FAILED)
 
     def garbled(request: Request, error: Exception) -> Response:
-        what = "What the browser sent did not arrive whole; go back and send it again."
-        return office.draw("missing.html", 400, what=what)
+        what = "What the browser sent did not arrive completely. Go back and send it again."
+        return office.draw("missing.html", 400, what=what, title=FAILED)
 
     site = Starlette(
         routes=[
@@ -97,14 +100,14 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     site.state.office = office
     return Gate(
         site, host=host, path=path, sessions=sessions
-    )  # around everything, the page of an error too
+    )  # around everything, including error pages
 
 
 ADDRESS = "127.0.0.1"
 
 
 def default_folder() -> Path:
-    """Where projects are kept, by the customs of the system."""
+    """The folder for projects that is usual on this system."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
@@ -124,7 +127,7 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
         site = make_site(root, host, sessions)
     except OSError as error:
         raise InputError(
-            f"Folder '{root}' cannot be used: {error.strerror}; name another with --folder."
+            f"Folder '{root}' cannot be used: {error.strerror}. Choose another folder with --folder."
         ) from None
 
     def address() -> str:
@@ -132,10 +135,10 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
 
     _invite(address(), invitation if browser else None, say)
     say(
-        f"The address works once and on this machine only. Projects are in {root}. Stop with Ctrl+C."
+        f"The address works once, and only on this computer. Projects are in {root}. Stop the app with Ctrl+C."
     )
     if sys.stdin is not None and sys.stdin.isatty():
-        say("Press Enter for another address, for a second browser.")
+        say("To use another browser, press Enter for a new address.")
         threading.Thread(target=_addresses, args=(address, say), daemon=True).start()
     settings = uvicorn.Config(
         site,
@@ -145,16 +148,16 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    with suppress(KeyboardInterrupt):  # raised once more after the server has ended its jobs
+    with suppress(KeyboardInterrupt):  # raised again after the server has ended its jobs
         uvicorn.Server(settings).run(sockets=[listening])
-    say("The app has ended; projects are kept.")
+    say("The app has stopped. Your projects are kept.")
 
 
 def _invite(address: str, invitation: Invitation | None, say: Callable[[str], None]) -> None:
     """Show the first address and open it in the browser.
 
-    The browser's command and a file that takes our output may be read by others: neither gets the address while there
-    is another way.
+    Others may be able to read the browser's command line and a file that our output is redirected to, so neither gets
+    the address if there is another way.
     """
     is_shown = invitation is None or (sys.stdout is not None and sys.stdout.isatty())
     if is_shown:
@@ -169,11 +172,11 @@ def _invite(address: str, invitation: Invitation | None, say: Callable[[str], No
             say(f"shoal app: open {address}")
         return
     if not is_shown:
-        say(f"shoal app: the browser opens {page}; if it cannot, start with --no-browser.")
+        say(f"shoal app: the browser opens {page}. If it cannot, start the app with --no-browser.")
 
     def open_page() -> None:
         if not webbrowser.open(page.as_uri()) and not is_shown:
-            say(f"shoal app: no browser was found; open {address}")
+            say(f"shoal app: no browser was found. Open {address}")
 
     threading.Timer(0.5, open_page).start()
 
@@ -184,14 +187,16 @@ def _listening(port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((ADDRESS, port))
-        found.listen(128)  # whoever is told the address may come at once
+        found.listen(128)  # a browser may connect as soon as it has the address
     except (OSError, OverflowError):
         found.close()
-        raise InputError(f"Port {port} cannot be used; leave --port out for a free one.") from None
+        raise InputError(
+            f"Port {port} cannot be used. Leave out --port to use a free one."
+        ) from None
     return found
 
 
 def _addresses(address: Callable[[], str], say: Callable[[str], None]) -> None:
-    """Show a fresh address for each Enter."""
+    """Show a new address each time the user presses Enter."""
     for _ in sys.stdin:
         say(f"shoal app: open {address()}")

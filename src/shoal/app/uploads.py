@@ -1,4 +1,4 @@
-"""Uploaded files, written to disk as they arrive, so that memory does not grow with them."""
+"""Uploaded files, written to disk as they arrive so that memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from starlette.requests import Request
 from shoal.app.projects import safe_name
 from shoal.atomic import create_private
 
-logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of single characters
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs single characters
 LARGEST = 20 * 2**30  # bytes
 MOST_HEADER = 8_192  # bytes of the headers of a part
 
 
 class UploadRejected(Exception):
-    """An upload that cannot be taken; the text says why, and `status` is that of the answer."""
+    """An upload that is refused; the message says why, and `status` is the HTTP status."""
 
     def __init__(self, why: str, status: int) -> None:
         super().__init__(why)
@@ -30,11 +30,11 @@ class UploadRejected(Exception):
 
 
 def _broken() -> UploadRejected:
-    return UploadRejected("The file did not arrive whole; send it again.", 400)
+    return UploadRejected("The file did not arrive completely. Upload it again.", 400)
 
 
 class _Parts:
-    """Writes the first part with a file name to a folder; other parts are not kept."""
+    """Writes the first part with a file name to a folder and ignores other parts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -74,7 +74,7 @@ class _Parts:
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self.size += end - start
         if self.size > LARGEST:
-            why = f"The file is larger than {LARGEST >> 30} GB; open it where it lies on this machine instead."
+            why = f"The file is larger than {LARGEST >> 30} GB. Open it by its path instead."
             raise UploadRejected(why, 413)
         if self._file is not None:
             self._file.write(data[start:end])
@@ -89,9 +89,9 @@ class _Parts:
 
 
 async def receive_file(request: Request, folder: Path) -> Path | None:
-    """Write the file of a form to a folder; None where there is none or it is empty.
+    """Write the file from a form to a folder; None if there is none or it is empty.
 
-    `UploadRejected` says that the form is broken, cut off or too large.
+    Raises `UploadRejected` if the form is broken, cut off or too large.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
@@ -102,7 +102,7 @@ async def receive_file(request: Request, folder: Path) -> Path | None:
         parser = MultipartParser(options[b"boundary"], calls)
         async for chunk in request.stream():
             await asyncio.to_thread(parser.write, chunk)
-    except FormParserError:  # its text may show what was sent
+    except FormParserError:  # its message may contain what was sent
         raise _broken() from None
     finally:
         parts.on_part_end()  # which may be cut off

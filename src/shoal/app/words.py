@@ -1,4 +1,4 @@
-"""The words of the pages for roles, models, requirements and methods."""
+"""Texts of the pages about roles, models and requirements."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ STEPS = (
 )
 
 ROLES = {
-    "quasi-identifier": "Somebody outside may know it, like age, town or job. It is made more general.",
-    "sensitive": "What nobody shall find out about a person, like an illness. It is released unchanged, or "
-    "coarser in all records alike.",
-    "identifier": "It names a person, like a name or a number of a card. It is removed.",
-    "pseudonym": "It names a person, and is replaced by a code made with a secret key: the same person gets the same "
-    "code in every release with this key, and nobody finds the name without it.",
-    "keep": "It is released as it is, or coarser in all records alike, and nothing else protects it.",
+    "quasi-identifier": "Others may know it, such as age, town or job. It is generalized: made less precise, so "
+    "that several people have the same values.",
+    "sensitive": "Nobody should learn it about a person, such as an illness. It is released unchanged, or less "
+    "precise in every record.",
+    "identifier": "It identifies a person directly, such as a name or card number. It is removed.",
+    "pseudonym": "It identifies a person directly and is replaced by a code made with a secret key. The same "
+    "person gets the same code in every release made with this key. Without the key, nobody can find the name.",
+    "keep": "It is released unchanged, or less precise in every record. Nothing else protects it.",
     "drop": "It is not released.",
 }
 ROLE_NAMES = {
@@ -31,24 +32,24 @@ ROLE_NAMES = {
     "sensitive": "sensitive: release unchanged",
     "identifier": "identifier: remove",
     "pseudonym": "identifier: replace by a pseudonym",
-    "keep": "keep as it is",
-    "drop": "leave out",
+    "keep": "keep: release without protection",
+    "drop": "leave out: do not release",
 }
 
-TEXTS = ("text", "true or false", "nothing")  # types of columns that are neither numbers nor dates
-PERIODS = ("day", "week", "month", "quarter", "year", "decade")  # to which dates are coarsened
+TEXTS = ("text", "true or false", "nothing")  # column types other than numbers and dates
+PERIODS = ("day", "week", "month", "quarter", "year", "decade")  # to which dates can be coarsened
 
-TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that a column can be said to hold
+TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that the user can set for a column
 
 MODELS = {
-    "": "The usual one: ranges for numbers and dates, otherwise the value or *.",
-    "interval": "Ranges of numbers or dates, like 30–34.",
-    "hierarchy": "A tree of ever larger sets, like Lyon, France, Europe.",
-    "suppression": "The value as it is, or * for any.",
-    "subset": "The set of the group's values, like {nurse, teacher}.",
-    "order": "Ranges of ordered categories, like primary .. secondary.",
-    "calendar": "Days, months, years: ever longer periods.",
-    "prefix": "The first signs of a code, like 021**.",
+    "": "Ranges for numbers and dates; for other values, the value or *.",
+    "interval": "Ranges of numbers or dates, such as 30–34.",
+    "hierarchy": "A tree of ever larger categories, such as Lyon, France, Europe.",
+    "suppression": "The value itself, or * for any value.",
+    "subset": "The set of all values in the group, such as {nurse, teacher}.",
+    "order": "Ranges of ordered categories, such as primary .. secondary.",
+    "calendar": "Longer and longer periods: day, month, year.",
+    "prefix": "The first characters of a code, such as 021**.",
 }
 
 
@@ -63,38 +64,38 @@ class Option(NamedTuple):
     choices: Mapping[str, str] = {}
 
 
-# Each requirement: what it is, its options, and what it means for an outsider.
+# For each requirement: what it means, its options, and an example of what an outsider can learn.
 REQUIRED = {
     "diversity": (
-        "a group's sensitive values are well mixed",
+        "the sensitive values in each group are well mixed",
         {
-            "l": Option("l", 2),
+            "l": Option("l, the strength", 2),
             "kind": Option(
-                "counted",
+                "measured by",
                 "frequency",
                 choices={
-                    "frequency": "by frequency: no value has more than 1/l of a group",
-                    "distinct": "distinct: at least l different values",
-                    "entropy": "by entropy: as mixed as l equally frequent values",
+                    "frequency": "frequency: no value makes up more than 1/l of a group",
+                    "distinct": "distinct values: each group has at least l different ones",
+                    "entropy": "entropy: each group is as mixed as l equally frequent values",
                 },
             ),
         },
-        "With l = 2 by frequency, an outsider who guesses the most frequent value of a group is right at most half of "
-        "the time.",
+        "With l = 2 and frequency, an outsider who guesses the most frequent value of a group is right at most half "
+        "of the time.",
     ),
     "closeness": (
-        "a group's sensitive values are spread almost as in the whole table",
-        {"t": Option("t, the largest distance from 0 to 1", 0.2, 0, 1)},
-        "With t = 0.2, a value that 24 % of all have, at most 44 % of a group have.",
+        "the sensitive values in each group are distributed almost as in the whole table",
+        {"t": Option("t, the largest distance (0 to 1)", 0.2, 0, 1)},
+        "With t = 0.2, a value that 24 % of all records have makes up at most 44 % of a group.",
     ),
     "alpha": (
-        "no value has more than a share of a group",
+        "no sensitive value makes up more than a given share of a group",
         {"alpha": Option("Largest share in percent", 80, 0, 100, is_percent=True)},
         "With 80 %, nobody can be more than 80 % sure of a person's value from the group alone.",
     ),
     "sensitivity": (
-        "a group has at least p different values",
-        {"p": Option("p", 2)},
-        "With p = 2, no group shares a single value; one of two values may still be very likely.",
+        "each group has at least p different sensitive values",
+        {"p": Option("p, the number of values", 2)},
+        "With p = 2, no group has only one value. One of its two values may still be very likely.",
     ),
 }

@@ -1,5 +1,5 @@
-"""How safe and how useful a release is: risk, distributions, queries, classification and association rules. It must not
-know how the release was made.
+"""How safe and how useful a release is: risk, distributions, queries, classification and association rules. These
+modules must not depend on how the release was made.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 
 class Result:
-    """The numbers that an evaluation found."""
+    """The results of an evaluation."""
 
     def to_dict(self) -> dict[str, Any]:
-        """This result as dicts, lists, texts and numbers, ready for JSON."""
+        """Convert this result to dicts, lists, texts and numbers, ready for JSON."""
         return asdict(self)  # type: ignore[call-overload]

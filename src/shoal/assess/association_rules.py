@@ -1,8 +1,8 @@
 """Whether a release has the same association rules as the table.
 
-An item is a value of a column (a range for numbers and dates); a rule says that records with one or two items
-have a third of another column. In the release an item is supported by the share of each record's closure
-that it covers, columns taken as independent inside a closure. The order of records does not matter.
+An item is a value of a column (a range for numbers and dates). A rule says that records with one or two items also
+have another one. In the release, the support of an item is the share of each record's closure that it covers, with
+columns assumed to be independent within a closure. The order of records does not matter.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from shoal.assess.distributions import ComparedColumn, compared_columns
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.errors import raise_problems
 
-RANGES, VALUES = 7, 64  # parts into which a column is cut at most, ordered or not
+RANGES, VALUES = 7, 64  # most parts into which a column is cut, if ordered and if not
 SUPPORT, CONFIDENCE = 0.05, 0.6
-MOST_COLUMNS = 15  # of which all triples are looked at: their number grows with the cube
+MOST_COLUMNS = 15  # up to which all triples are mined, whose number grows with the cube
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Agreement(Result):
     Attributes
     ----------
     in_table, in_release, in_both
-        Rules with enough support and confidence.
+        The number of rules with enough support and confidence in the table, in the release, and in both.
     precision, recall, jaccard
-        in_both / in_release, in_both / in_table, in_both / all found; None where nothing was found.
+        in_both / in_release, in_both / in_table, in_both / all rules found; None if nothing was found.
     confidence_difference
-        Mean difference of a rule's confidence in table and release, over the rules of the table.
+        Mean difference between a rule's confidence in the table and in the release, over the rules of the table.
     """
 
     in_table: int
@@ -50,7 +50,7 @@ class Agreement(Result):
 
 @dataclass(frozen=True)
 class AssociationRules(Result):
-    """Agreement on all rules, of `longest` items at most, and on those that predict a sensitive value."""
+    """Agreement on all rules with at most `longest` items, and on those that predict a sensitive value."""
 
     support: float
     confidence: float
@@ -62,12 +62,13 @@ class AssociationRules(Result):
 def compare_rules(
     comparison: Comparison, *, support: float = SUPPORT, confidence: float = CONFIDENCE
 ) -> AssociationRules:
-    """Mine rules of two or three items, of two only from more than 15 columns, from table and release.
+    """Mine rules of two or three items from the table and the release; only of two if there are more than 15 columns.
 
-    `support` is the least share of records with all items of a rule, `confidence` that among those with its first ones.
+    `support` is the smallest share of records that have all items of a rule. `confidence` is the smallest share of them
+    among the records that have its other items.
     """
     raise_problems(
-        f"The '{name}' parameter must be a share above 0 and up to 1."
+        f"The '{name}' parameter must be above 0 and at most 1, like 0.05."
         for name, value in (("support", support), ("confidence", confidence))
         if not 0 < value <= 1
     )
@@ -93,7 +94,9 @@ class _Items:
         masses = column.masses(part)
         after = masses.sum(axis=0) / masses.sum()
         frequent = np.flatnonzero((before >= support) | (after >= support))
-        place = np.full(before.size, frequent.size, dtype=np.int32)  # one more for the infrequent
+        place = np.full(
+            before.size, frequent.size, dtype=np.int32
+        )  # one more for all infrequent ones
         place[frequent] = np.arange(frequent.size)
         self.name, self.size = column.name, int(frequent.size)
         self.of_record: Ints = place[part][column.codes]
@@ -105,7 +108,7 @@ Rule = tuple[str, Floats, Floats, Floats, Floats]
 
 
 def _mine(columns: Sequence[_Items], comparison: Comparison, longest: int) -> Iterator[Rule]:
-    """All rules of frequent items, whatever their support and confidence."""
+    """All rules of frequent items, with any support and confidence."""
     weight = comparison.sizes / comparison.records
     numbers = range(len(columns))
 
@@ -126,7 +129,7 @@ def _mine(columns: Sequence[_Items], comparison: Comparison, longest: int) -> It
 
 
 def _count(items: Sequence[_Items], weights: Records | None) -> Floats:
-    """Share of original records with each combination of items."""
+    """The share of original records with each combination of items."""
     shape = [column.size + 1 for column in items]
     cells = np.ravel_multi_index([column.of_record for column in items], shape)
     counts = np.bincount(cells, weights, int(np.prod(shape))).reshape(shape)
@@ -135,7 +138,7 @@ def _count(items: Sequence[_Items], weights: Records | None) -> Floats:
 
 
 def _expect(items: Sequence[_Items], weight: Floats) -> Floats:
-    """Expected share of released records with each combination of items."""
+    """The expected share of released records with each combination of items."""
     product = weight[:, None]
     for column in items[:-1]:
         product = (product[:, :, None] * column.shares[:, None, :]).reshape(weight.size, -1)
@@ -173,7 +176,7 @@ def _agree(rules: Sequence[Rule], support: float, confidence: float) -> Agreemen
 
 
 def _reaches(values: Floats, least: float) -> npt.NDArray[np.bool_]:
-    """Whether values are at least so large, rounding of sums aside."""
+    """Whether values are at least so large, apart from rounding errors."""
     return values >= least * (1 - 1e-12)
 
 

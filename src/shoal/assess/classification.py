@@ -1,8 +1,8 @@
 """Whether a classifier learns from a release what it learns from the table.
 
-It is trained on released quasi-identifiers and tested on original records that are not in the release. A
-generalized cell becomes numbers as an original one does: an interval its middle and its width (0 for a
-value), a set or a node the share of each of its values (1 for a single value).
+It is trained on released quasi-identifiers and tested on original records that are not in the release. Generalized
+and original cells are encoded alike: an interval as its middle and width (0 for a single value), a set or node as the
+share of each of its values (1 for a single value).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shoal.errors import InputError, raise_problems, shown
 from shoal.settings.settings import Settings
 
 MOST_CLASSES = 50
-MOST_VALUES = 64  # of a column that get a number of their own, the most frequent
+MOST_VALUES = 64  # of a column, the most frequent, that get a feature of their own
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Classification(Result):
     target
         The column that is predicted from the quasi-identifiers.
     trained, tested
-        Records of the release that were learned from, and original records outside it.
+        Records of the release used for training, and original records outside it used for testing.
     release, original, majority
-        Share of hold-out records predicted rightly: trained on the release, trained on the same records as
-        they were, and always saying the most frequent value.
+        Share of hold-out records predicted correctly: when trained on the release, when trained on the original
+        records, and when always predicting the most frequent value.
     """
 
     target: str
@@ -51,7 +51,7 @@ class Classification(Result):
 
     @property
     def kept(self) -> float | None:
-        """The share of what originals teach beyond the majority that the release teaches too."""
+        """The gain over the majority when trained on the release, as a share of the gain when trained on originals."""
         taught = self.original - self.majority
         return (self.release - self.majority) / taught if taught > 0 else None
 
@@ -66,12 +66,12 @@ def compare_classifiers(
     model: Any = None,
     seed: int = 0,
 ) -> Classification:
-    """Train on a release of a table and on the table itself, test both on hold-out records.
+    """Train on a release of a table and on the table itself, and test both on hold-out records.
 
-    Records of table and release may be in any order. Those of the hold-out are not in the table: testing on records
-    that were learned from proves nothing. `target` is a column that is released unchanged; records without a value in
-    it are left out. `model` is a scikit-learn classifier, by default gradient boosting of decision trees, whose chance
-    `seed` makes repeatable.
+    Records of table and release may be in any order. The hold-out must not contain records of the table, because
+    testing on training records proves nothing. `target` is a column that is released unchanged; records without a
+    value in it are ignored. `model` is a scikit-learn classifier, by default gradient boosting of decision trees, with
+    `seed` as its random state.
     """
     raise_problems(_problems(table, holdout, settings, target))
     known = read_comparison(
@@ -80,7 +80,7 @@ def compare_classifiers(
         replace(settings, sensitive=(target,), requirements=()),
     )
     answers = known.table.sensitive[target]
-    has_answer = answers.codes < len(answers.values)  # the code of null is the last
+    has_answer = answers.codes < len(answers.values)  # null has the last code
     is_table = np.arange(known.table.records) < table.shape[0]
     learned, tested = has_answer & is_table, has_answer & ~is_table
     kept = known.released[target] < len(answers.values)
@@ -107,40 +107,42 @@ def _problems(table: Frame, holdout: Frame, settings: Settings, target: str) -> 
     for what, frame in (("table", table), ("hold-out", holdout)):
         found += column_problems(frame.columns, (*settings.quasi_identifiers, target), what)
         if not frame.shape[0]:
-            found.append(f"The {what} has no records; give at least one.")
+            found.append(f"The {what} has no records. Give at least one.")
     return found
 
 
 def prediction_problems(settings: Settings, target: str) -> list[str]:
-    """Sentences for what stands in the way of predicting a column."""
+    """Sentences that say why a column cannot be predicted."""
     found = []
     if find_spec("sklearn") is None:
-        found.append("Classification needs scikit-learn; run: pip install 'shoal[evaluation]'.")
+        found.append("Classification needs scikit-learn. Run: pip install 'shoal[evaluation]'.")
     if target in settings.quasi_identifiers:
         found.append(
-            f"Target '{target}' is a quasi-identifier, so the release does not tell it; "
-            "choose a column that is released unchanged."
+            f"Target '{target}' is a quasi-identifier, which is not released exactly. "
+            "Choose a column that is released unchanged."
         )
     elif target in (*settings.removed, *settings.pseudonyms):
-        found.append(f"Target '{target}' is an identifier, which is not released; choose another.")
+        found.append(
+            f"Target '{target}' is an identifier, which is not released. Choose another column."
+        )
     return found
 
 
 def _class_problems(target: str, values: int, y: Ints, y_released: Ints, truth: Ints) -> list[str]:
     if values > MOST_CLASSES:
         return [
-            f"Target '{target}' has {values} distinct values, and at most {MOST_CLASSES} can be "
-            "predicted; choose a column with few."
+            f"Target '{target}' has {values:,} different values, but at most {MOST_CLASSES} can be "
+            "predicted. Choose a column with fewer values."
         ]
     if min(np.unique(y).size, np.unique(y_released).size) < 2 or not truth.size:
         return [
-            f"Target '{target}' has fewer than two values to learn or none to test; choose another."
+            f"Target '{target}' has fewer than two values to train on, or none to test. Choose another column."
         ]
     return []
 
 
 def _joined(table: Frame, holdout: Frame, names: Sequence[str]) -> Frame:
-    """The records of table and hold-out in one frame, so that both are encoded alike."""
+    """The records of table and hold-out in one frame, so that both are encoded in the same way."""
     parts = [
         pa.table({name: arrow_column(frame, name) for name in names}) for frame in (table, holdout)
     ]
@@ -148,12 +150,12 @@ def _joined(table: Frame, holdout: Frame, names: Sequence[str]) -> Frame:
         return open_frame(pa.concat_tables(parts, promote_options="permissive"))
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise InputError(
-            "A column has different types in the table and in the hold-out; convert it to one."
+            "A column has different types in the table and in the hold-out. Convert it to the same type in both."
         ) from None
 
 
 def seed_problems(seed: int) -> list[str]:
-    """A sentence if a seed is none that scikit-learn takes."""
+    """A sentence if scikit-learn does not accept a seed."""
     if is_integer(seed) and 0 <= seed < 2**32:
         return []
     return [
@@ -172,13 +174,13 @@ def _accuracy(model: Any, seed: int, x: Floats, y: Ints, test: Floats, truth: In
 
     boosting = HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
     learner = boosting if model is None else clone(model)
-    # On busy cores boosting by several threads was seen to take 50 times as long as by one.
+    # On busy cores, boosting with several threads took up to 50 times as long as with one.
     with threadpool_limits(limits=1, user_api="openmp"):
         return float(np.mean(learner.fit(x, y).predict(test) == truth))
 
 
 def features(column: Column, closures: Ints) -> Floats:
-    """Numbers for closures of one column, a row each."""
+    """Features of the closures of a column, one row each."""
     form, part = column.form, np.full(column.form.size, MOST_VALUES)
     if not isinstance(form, RangeForm):
         part[np.argsort(-column.counts, kind="stable")[:MOST_VALUES]] = np.arange(
@@ -187,7 +189,7 @@ def features(column: Column, closures: Ints) -> Floats:
         belongs = np.eye(min(form.size, MOST_VALUES + 1))[part]
         return form.sums(closures, belongs) / form.sizes(closures)[:, None]
     places = form.positions - form.positions[0]
-    places = np.append(places / (places[-1] or 1.0), 0.0)  # the last is null's
+    places = np.append(places / (places[-1] or 1.0), 0.0)  # null is last
     last = len(form.labels) - 1
     low, high = places[closures[0]], places[np.minimum(closures[1], last)]
     is_null = closures[0] == form.null

@@ -1,4 +1,4 @@
-"""A table and a release of it, both as integers: the input of every evaluation."""
+"""A table and a release of it, both encoded as integers: the input of every evaluation."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from shoal.settings.settings import Settings
 
 @dataclass(frozen=True)
 class PrintedColumn:
-    """The distinct texts of a released column, None where it is missing."""
+    """The distinct texts of a released column, None for a missing value."""
 
     texts: tuple[str | None, ...]
-    place: Ints  # of each released record among them
+    place: Ints  # of each released record in `texts`
 
     @property
     def sizes(self) -> Floats:
-        """The records that bear each text."""
+        """The number of records with each text."""
         return np.bincount(self.place, minlength=len(self.texts)).astype(np.float64)
 
 
 def columns_printed_otherwise(
     columns: Sequence[Column], release: Frame
 ) -> dict[int, PrintedColumn]:
-    """What is printed in those quasi-identifiers, by their number, whose closures do not read like it."""
+    """The printed texts of those quasi-identifiers, by number, whose closures would be printed differently."""
     found = {}
     for j, column in enumerate(columns):
         if isinstance(column.form, RangeForm | SetForm):
@@ -60,7 +60,7 @@ def _reads_the_same(form: Form, text: str | None) -> bool:
     if text is None or text in form.codes or not isinstance(form, RangeForm):
         return True
     if form.is_folded:
-        return form.parse(text) is not None  # such a form reads only what it writes
+        return form.parse(text) is not None  # such a form parses only what it prints
     ends = form.ends(text)
     return ends is None or all(form.between(end, end) is not None for end in ends)
 
@@ -79,7 +79,7 @@ def _printed(column: Column, release: Frame) -> PrintedColumn:
 
 
 def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
-    """Two bounds as the text of their closure, or joined as they are where they have none."""
+    """Two bounds as the text of their closure, or simply joined if they have no closure."""
     if low is None and high is None:
         return STAR
     closure = form.of_bounds(low, high)
@@ -90,42 +90,42 @@ def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An encoded table and a release of it, whose records may be in another order."""
+    """An encoded table and a release of it, whose records may be in a different order."""
 
-    table: Table  # its sensitive columns are all columns that are released unchanged and looked at
+    table: Table  # its sensitive columns are all unchanged columns that are compared
     groups: Ints  # of the released records: a number per row, 0 … groups − 1
     closures: Ints  # slots × groups
     released: Mapping[str, Ints]  # codes of the released records in the columns released unchanged
     k: int
     sensitive: tuple[str, ...]
-    homogeneous: bool = True  # whether records of the release read the same in groups
-    # What is printed where closures do not read like it.
+    homogeneous: bool = True  # whether released records of a group look the same
+    # The texts of columns whose closures would be printed differently.
     printed: Mapping[int, PrintedColumn] = field(default_factory=dict)
     counts: Records | None = None  # released records of each row; None if each row is a record
-    # Of the records, the same before and after, where they are counted.
+    # The person of each record, the same before and after, if people are counted.
     persons: Records | None = None
 
     @cached_property
     def records(self) -> int:
-        """Released records."""
+        """The number of released records."""
         return int(self.groups.size if self.counts is None else self.counts.sum())
 
     @cached_property
     def sizes(self) -> Floats:
-        """Released records in each group."""
+        """The number of released records in each group."""
         return self.count(self.groups, self.closures.shape[1]).astype(np.float64)
 
     def count(self, numbers: Records, size: int = 0) -> npt.NDArray[Any]:
-        """Count released records by a number that each row has, from 0 to at least size − 1."""
+        """Count released records by a number of each row, from 0 to at least size − 1."""
         return np.bincount(numbers, self.counts, size)
 
     def of_column(self, j: int) -> Ints:
-        """The closures of quasi-identifier j, one per group."""
+        """The closures of quasi-identifier j, one for each group."""
         return self.closures[self.table.slots[j]]
 
     @cached_property
     def points(self) -> tuple[Ints, Ints]:
-        """The distinct original combinations of quasi-identifiers, and each original record's place among them."""
+        """The distinct original combinations of quasi-identifiers, and the index of each original record in them."""
         first, place, _ = distinct_rows(self.table.codes)
         return self.table.codes[first], place
 
@@ -148,10 +148,10 @@ def comparison_of(closed: Closed, settings: Settings, persons: Records | None = 
 def read_comparison(
     table: Frame, release: Frame, settings: Settings, others: Sequence[str] = ()
 ) -> Comparison:
-    """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
+    """Compare a table with any release of it; `others` are unchanged columns to compare besides the sensitive ones.
 
-    Raises `InputError` where columns are missing, or the release holds what no record of the table can become, and
-    `AuditFailed` if an identifier is in the release, which no risk of its groups would tell.
+    Raises `InputError` if columns are missing, or if the release contains values that no record of the table can
+    become. Raises `AuditFailed` if an identifier is in the release, because the risk of its groups would not show that.
     """
     refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
@@ -160,8 +160,8 @@ def read_comparison(
     problems = []
     if release.shape[0] > encoded.records:
         problems.append(
-            f"The release has {release.shape[0]} records and the table only {encoded.records}; "
-            "give the table that was released."
+            f"The release has more records ({release.shape[0]:,}) than the table ({encoded.records:,}). "
+            "Use the table from which the release was made."
         )
     released: dict[str, Ints] = {}
     for name in unchanged:
@@ -186,7 +186,7 @@ def read_comparison(
 
 
 def _misfits(comparison: Comparison) -> list[str]:
-    """Sentences for columns whose released values cover fewer original records than bear them."""
+    """Sentences for columns with released values that cover fewer original records than have them."""
     problems = []
     for j, column in enumerate(comparison.table.columns):
         distinct, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
@@ -195,28 +195,33 @@ def _misfits(comparison: Comparison) -> list[str]:
         misfits = np.count_nonzero(bearing > covered)
         if misfits:
             problems.append(
-                f"{misfits} of the released values of column '{column.name}' stand in more records than they "
-                "cover in the table; give the table that was released."
+                f"In column '{column.name}', {_released_values(int(misfits), 'occurs', 'occur')} more often than the "
+                "table allows. Use the table from which the release was made."
             )
     return problems
+
+
+def _released_values(number: int, verb: str, verbs: str) -> str:
+    """The subject and verb of a sentence about some released values."""
+    return f"1 released value {verb}" if number == 1 else f"{number:,} released values {verbs}"
 
 
 def _missing(
     table: Frame, release: Frame, settings: Settings, unchanged: Sequence[str]
 ) -> list[str]:
-    """Sentences for every column that is not where it is needed."""
+    """Sentences for columns that are missing in the table or the release."""
     wanted = [*settings.quasi_identifiers, *unchanged]
     released = [name for name in wanted if not set(bound_names(name)) <= set(release.columns)]
     found = column_problems(table.columns, wanted)
     found += column_problems(release.columns, released, "release")
     empty = [what for what, frame in (("table", table), ("release", release)) if not frame.shape[0]]
-    return found + [f"The {what} has no records; give at least one." for what in empty]
+    return found + [f"The {what} has no records. Give at least one." for what in empty]
 
 
 def _released_codes(
     name: str, column: Sensitive, release: Frame, missing: Sequence[str] = ()
 ) -> Ints:
-    """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
+    """Codes of a released column, numbered as in the table; matched by text, since files may change types."""
     place, labels = texts_by_record(release, name)
     known = {value_key(label): code for code, label in enumerate(column.labels)}
     texts = ["" if not label or label in missing else value_key(label) for label in labels]
@@ -225,16 +230,16 @@ def _released_codes(
     unknown = np.count_nonzero(code_of[np.unique(place)] < 0)
     if unknown:
         raise InputError(
-            f"{unknown} of the released values of column '{name}' are not in the table; "
-            "give the table that was released, in which this column is unchanged."
+            f"In column '{name}', {_released_values(int(unknown), 'is', 'are')} not in the table. "
+            "Use the table from which the release was made; this column must be unchanged."
         )
     return code_of.astype(np.int32)[place]
 
 
 def pair_records(comparison: Comparison) -> Closed:
-    """Give every released record to an original one with the same sensitive values; the others are left out.
+    """Match every released record with an original one that has the same sensitive values; the rest are left out.
 
-    Raises `InputError` where the release has more records of the same sensitive values than the table.
+    Raises `InputError` if the release has more records with the same sensitive values than the table.
     """
     secrets = {name: comparison.table.sensitive[name] for name in comparison.sensitive}
     table = replace(comparison.table, sensitive=secrets)
@@ -243,8 +248,8 @@ def pair_records(comparison: Comparison) -> Closed:
     surplus = np.bincount(released, minlength=count.size) - count
     if surplus.max() > 0:
         raise InputError(
-            f"{surplus[surplus > 0].sum()} released records have sensitive values that are not left in the table; "
-            "give the table that was released, in which sensitive columns are unchanged."
+            "Some sensitive values occur more often in the release than in the table. "
+            "Use the table from which the release was made; sensitive columns must be unchanged."
         )
     order = np.argsort(released, kind="stable")
     place = np.arange(order.size) - np.searchsorted(released[order], released[order])
@@ -258,7 +263,7 @@ def pair_records(comparison: Comparison) -> Closed:
 
 
 def _classes(comparison: Comparison) -> tuple[Ints, Ints]:
-    """Number the combinations of sensitive values: the numbers of original records, and those of released ones."""
+    """Number the combinations of sensitive values; returns those of the original and of the released records."""
     names, records = comparison.sensitive, comparison.table.records
     if not names:
         return np.zeros(records, dtype=np.int32), np.zeros(comparison.records, dtype=np.int32)

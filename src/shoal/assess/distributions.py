@@ -20,22 +20,22 @@ from shoal.encoding.models.base import is_ordered
 
 
 class ComparedColumn(ABC):
-    """One column of table and release."""
+    """A column of the table and of the release."""
 
     name: str
     codes: Ints  # of the originals
-    labels: tuple[str, ...]  # of the values, without null, whose code is the last
-    # The values where they are numbers or dates, or their places in an order.
+    labels: tuple[str, ...]  # of the values except null, which has the last code
+    # The values if they are numbers or dates, or their positions in an order.
     ordered: pa.Array | None
     before: Floats  # original records by code
-    after: Floats  # released records by code, spread
+    after: Floats  # released records by code, spread over what they may be
 
     @abstractmethod
     def masses(self, part: Ints) -> Floats:
         """Released records by group and part, given the part of each code."""
 
     def cut(self, most: int) -> Ints:
-        """Put each code into one of a few parts: ranges of about equal weight, or the most frequent and the rest."""
+        """Assign each code to one of a few parts: ranges of similar weight, or frequent values and the rest."""
         counts = self.before
         if self.ordered is None:
             rank = np.empty(counts.size, dtype=np.int32)
@@ -46,12 +46,14 @@ class ComparedColumn(ABC):
             return np.zeros(counts.size, dtype=np.int32)
         below = np.cumsum(known) - known / 2
         part = np.floor(below / known.sum() * (most - 1)).astype(np.int32)
-        part = np.append(part, [part.max() + 1] * (counts.size - known.size))  # null has its own
+        part = np.append(
+            part, [part.max() + 1] * (counts.size - known.size)
+        )  # null is a part of its own
         return np.unique(part, return_inverse=True)[1].astype(np.int32)
 
 
 class _Generalized(ComparedColumn):
-    """A quasi-identifier: released values are closures, spread over the values they cover."""
+    """A quasi-identifier. Released values are closures, which are spread over the values they cover."""
 
     def __init__(self, comparison: Comparison, j: int) -> None:
         column = comparison.table.columns[j]
@@ -70,7 +72,7 @@ class _Generalized(ComparedColumn):
 
 
 class _Unchanged(ComparedColumn):
-    """A sensitive column: released values are those of the records."""
+    """A sensitive column. Released values are those of the records."""
 
     def __init__(self, comparison: Comparison, name: str) -> None:
         column = comparison.table.sensitive[name]
@@ -90,12 +92,12 @@ class _Unchanged(ComparedColumn):
 
 
 def compared_columns(comparison: Comparison) -> list[ComparedColumn]:
-    """All quasi-identifiers and then all sensitive columns."""
+    """All quasi-identifiers, then all sensitive columns."""
     generalized = [_Generalized(comparison, j) for j in range(len(comparison.table.columns))]
     return [*generalized, *(_Unchanged(comparison, name) for name in comparison.sensitive)]
 
 
-CELLS = 24  # parts into which a column is cut before it is paired with others
+CELLS = 24  # parts into which a column is cut to compare pairs of columns
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,10 @@ class ColumnDistance(Result):
     Attributes
     ----------
     total_variation
-        Half the sum of differences of the values' shares: the share of records that would have to change.
+        Half the sum of the differences between the values' shares: the share of records that would have to change.
     earth_movers
-        For numbers, dates and ordered categories: how far the mean record would have to be moved, as a share of the
-        column's range (missing values aside); None for the others.
+        For numbers, dates and ordered categories: how far the average record would have to move, as a share of the
+        column's range, without missing values. None for other columns.
     """
 
     column: str
@@ -126,7 +128,7 @@ class PairDistance(Result):
 
 @dataclass(frozen=True)
 class Distributions(Result):
-    """Distances of single columns and pairs, and histograms to draw."""
+    """Distances of single columns and of pairs, and histograms to draw."""
 
     columns: tuple[ColumnDistance, ...]
     pairs: tuple[PairDistance, ...]
@@ -139,15 +141,15 @@ class Distributions(Result):
 
     @cached_property
     def mean_pair_variation(self) -> float:
-        """The mean total variation over pairs of columns, 0 where there is one column only."""
+        """The mean total variation over pairs of columns, 0 if there is only one column."""
         return float(np.mean([pair.total_variation for pair in self.pairs] or [0.0]))
 
 
 def compare_distributions(comparison: Comparison, pairs: bool = True) -> Distributions:
-    """Compute distances per quasi-identifier and, if wanted, per pair of columns, sensitive ones included.
+    """Compute distances for each column and, if wanted, for each pair of columns, including sensitive ones.
 
-    Distances look at everything and are for whoever may see the table. Histograms may be shown to whoever may
-    see the release: they count no originals by which fewer than k could be told from the release.
+    Distances use all original values, so show them only to people who may see the table. Histograms may be shown to
+    anyone who may see the release: their counts of originals reveal nothing about fewer than k people.
     """
     columns = compared_columns(comparison)
     return Distributions(
@@ -176,15 +178,15 @@ def _pair_distances(
 
 
 def total_variation(before: Floats, after: Floats) -> float:
-    """Half the sum of absolute differences of shares."""
+    """Half the sum of absolute differences between shares."""
     return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
 
 
 def earth_movers(positions: Floats, before: Floats, after: Floats) -> float:
-    """The mean way, as a share of the range, on which records of one distribution are moved to the other."""
+    """The mean distance, as a share of the range, by which records must move from one distribution to the other."""
     if not (before.sum() and after.sum()):
         return 0.0
-    # By a power of two, so that the range is a finite number and the least numbers keep their digits.
+    # Scale by a power of two, so that the range is finite and small numbers keep their digits.
     places = np.ldexp(positions, -1 - np.frexp(np.abs(positions).max())[1])
     reach = places[-1] - places[0]
     apart = np.cumsum(before / before.sum() - after / after.sum())[:-1]
@@ -201,7 +203,7 @@ def _distance(column: ComparedColumn) -> ColumnDistance:
 
 
 def _joint(a: Ints, b: Ints, part_a: Ints, part_b: Ints, counts: Records | None) -> Floats:
-    """Records by part of one and of another column, given their codes and the part of each code."""
+    """Records by the parts of two columns, given their codes and the part of each code."""
     shape = int(part_a.max()) + 1, int(part_b.max()) + 1
     cells = part_a[a].astype(np.int64) * shape[1] + part_b[b]
     return np.bincount(cells, counts, shape[0] * shape[1]).reshape(shape).astype(np.float64)

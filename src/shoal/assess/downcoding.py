@@ -1,15 +1,15 @@
-"""What follows from knowing that closures are tight: downcoding (Cohen 2022), measured on a release.
+"""How much an attacker can infer from knowing that closures are tight: downcoding (Cohen 2022).
 
-An attacker who takes every closure to be the least that covers its group states, beyond what the release reads,
+An attacker who assumes that every closure is the smallest that covers its group can state more than the release shows:
 
-- of a range: some record of the group has the lowest value, and some record the highest;
-- of a node: some record lies below each of the two most frequent children, by the column's distribution, which
-  is taken to be public; where only two children occur at all, this follows for certain;
-- of a set: some record has each of its values;
-- of the whole, in ranges and sets with missing values: some record misses the value.
+- for a range: some record of the group has the lowest value, and some record has the highest;
+- for a node: some record is below each of its two most frequent children, according to the column's distribution,
+  which is assumed to be public; if only two children occur at all, this is certain;
+- for a set: some record has each of its values;
+- for a range or set that covers everything, including missing values: some record has a missing value.
 
-Every statement makes one cell of some record of the group strictly finer. Of the closures of single values
-nothing is stated: they read as they are.
+Every statement makes one cell of some record of the group more precise. Nothing is stated about closures of single
+values, which are exact already.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from shoal.encoding.forms import Floats, Form, Ints, RangeForm, TreeForm
 
 @dataclass(frozen=True)
 class Downcoding(Result):
-    """How often an attacker is right who takes every closure to be tight.
+    """How often an attacker is right who assumes that every closure is tight.
 
     Attributes
     ----------
     statements
-        What the attacker states: each makes a cell of some record finer than it is released.
+        The number of statements. Each makes a cell of some record more precise than it is released.
     right
         The share of statements that are true.
     chance
         The share that would be true on average if the records of a group were drawn from its closures by the
-        distribution of each column: what a statement is worth without knowing that closures are tight.
+        distribution of each column: how often a statement is right without knowing that closures are tight.
     cells
-        Statements as a share of all cells that are released more generally than they are.
+        Statements as a share of all generalized cells.
     groups
-        The share of groups, of those about which something is stated, where the statements are true of
-        different records all at once, so that the finer table as a whole is right: Cohen's measure. No more
-        statements are taken together than the group has records.
+        Among groups with statements, the share in which all statements are true at once, each of a different
+        record, so that the more precise table as a whole is right: Cohen's measure. At most as many statements are
+        combined as the group has records.
     """
 
     statements: int
@@ -55,16 +55,16 @@ class Downcoding(Result):
 
 @dataclass(frozen=True)
 class Statements:
-    """Statements about a column: some record of a group lies in a part of its closure."""
+    """Statements about a column: some record of a group is in a certain part of its closure."""
 
     group: Ints
-    part: Ints  # a code, or in a tree a node
+    part: Ints  # a code, or a node of a tree
     chance: Floats
-    of_record: Ints  # the part of its closure that each record lies in, in the same numbers
+    of_record: Ints  # the part of its closure that each record is in, numbered like `part`
 
 
 def measure_downcoding(closed: Closed) -> Downcoding:
-    """Let an attacker read a release whose groups read the same, and count how often they are right."""
+    """Count how often an attacker is right about a release whose records look the same within groups."""
     columns = [_stated(closed, j) for j in range(len(closed.table.columns))]
     true = [_is_true(closed, stated) for stated in columns]
     statements = sum(stated.group.size for stated in columns)
@@ -95,7 +95,7 @@ def _stated(closed: Closed, j: int) -> Statements:
 
 
 def _of_nodes(form: TreeForm, closures: Ints, counts: Floats) -> tuple[Ints, Ints]:
-    """The two most frequent children of every node above values."""
+    """The two most frequent children of every inner node."""
     mass = form.sum_up(counts)
     first = np.full(form.entries, -1, dtype=np.int32)
     second = first.copy()
@@ -111,7 +111,7 @@ def _of_nodes(form: TreeForm, closures: Ints, counts: Floats) -> tuple[Ints, Int
 
 
 def _child_below(form: TreeForm, codes: Ints, nodes: Ints) -> Ints:
-    """The child of each node that holds the code, the code itself where the node is no other."""
+    """The child of each node that contains the code; the code itself if the node is that value."""
     found = codes.copy()
     while True:
         above = form.parent[found]
@@ -122,7 +122,7 @@ def _child_below(form: TreeForm, codes: Ints, nodes: Ints) -> Ints:
 
 
 def _of_ranges(form: RangeForm, closures: Ints) -> tuple[Ints, Ints]:
-    """The ends of every range; null of those that hold it beside a value."""
+    """The ends of every range, or null for those that contain null besides a value."""
     low, high = closures
     ranges = np.flatnonzero((low < high) & (high != form.null)).astype(np.int32)
     mixed = np.flatnonzero((low < high) & (high == form.null)).astype(np.int32)
@@ -131,7 +131,7 @@ def _of_ranges(form: RangeForm, closures: Ints) -> tuple[Ints, Ints]:
 
 
 def _of_sets(form: Form, closures: Ints) -> tuple[Ints, Ints]:
-    """The values of every set of several; null alone of those that hold it beside a value."""
+    """The values of every set with several, or only null for those that contain null besides a value."""
     holds = form.holds(closures) > 0
     holds[:, holds.sum(axis=0) < 2] = False
     if form.has_null:
@@ -150,7 +150,7 @@ def _is_true(closed: Closed, stated: Statements) -> np.ndarray:
 
 
 def _true_at_once(closed: Closed, columns: Sequence[Statements]) -> float:
-    """The share of groups whose statements are true of different records."""
+    """The share of groups whose statements are true of different records at once."""
     order = np.argsort(closed.groups, kind="stable")
     rows = np.bincount(closed.groups, minlength=closed.sizes.size)
     members = np.split(order, np.cumsum(rows)[:-1])
@@ -162,7 +162,7 @@ def _true_at_once(closed: Closed, columns: Sequence[Statements]) -> float:
     right = 0
     for group, statements in stated.items():
         records = members[group]
-        if counts is not None:  # more records of a row than there are statements make no difference
+        if counts is not None:  # more records per row than statements make no difference
             records = np.repeat(records, np.minimum(counts[records], len(statements)))
         together = statements[: records.size]
         fitting = [
@@ -174,7 +174,7 @@ def _true_at_once(closed: Closed, columns: Sequence[Statements]) -> float:
 
 
 def can_differ(fitting: Sequence[Sequence[int]]) -> bool:
-    """Whether each statement can be given a record that fits it and no other statement's (bipartite matching).
+    """Whether each statement can be assigned a different record that fits it (bipartite matching).
 
     Examples
     --------

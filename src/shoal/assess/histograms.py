@@ -1,10 +1,10 @@
-"""Histograms before and after: what they tell beyond the release is about at least k people.
+"""Histograms of the table and of the release that reveal nothing about fewer than k people beyond the release.
 
-Bins come from the release: round numbers or periods between its least and greatest bound, or values. Originals are
-counted in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.
+Bins come from the release: round numbers or periods between its lowest and highest bound, or values. Originals are
+counted in them only as far as `safe_bins` allows. The first and the last bin are open, so that extremes are not shown.
 
-Released records are spread as a reader of the release would guess: a range or period by its length, and a hidden value,
-which tells nothing, like all others.
+Released records are spread over bins as a reader of the release would estimate: a range or period by its length, and a
+hidden value like all others.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Histogram(Result):
     Attributes
     ----------
     ordered
-        Whether bins are those of numbers, dates or categories with an order, in ascending order. Other values come
-        from the most frequent down, with all that are rare or too many in a last bin "other".
+        Whether bins are numbers, dates or ordered categories, in ascending order. Other values are sorted from the
+        most frequent to the least, with all that are rare or too many in a last bin "other".
     unchanged
-        Whether the column is released as it is; then `after` counts records and `before` is empty.
+        Whether the column is released unchanged; then `after` counts records and `before` is empty.
     before
-        Originals by bin; empty where telling them would betray what fewer than k of them have.
+        Originals by bin; empty if these counts would reveal something about fewer than k people.
     after
-        Records of the release by bin; estimates, unless the column is unchanged.
+        Released records by bin; these are estimates unless the column is unchanged.
     """
 
     column: str
@@ -70,7 +70,7 @@ class Histogram(Result):
 
     @property
     def differing(self) -> float:
-        """The share of records that would have to change bins to make both sides equal, 0 without `before`."""
+        """The share of records that would have to change bins to make both sides equal; 0 without `before`."""
         if not self.before:
             return 0.0
         before, after = np.array(self.before), np.array(self.after)
@@ -80,8 +80,8 @@ class Histogram(Result):
 def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
     """Count originals and released records by bins of quasi-identifier j, as far as k allows.
 
-    Without originals where records were left out that are still in the table: they must not be counted. What is
-    printed otherwise than closures read is shown as it is printed.
+    Originals are not counted if the table still has records that were left out, because these must not be counted.
+    Columns that are printed differently from their closures are shown as printed.
     """
     column = comparison.table.columns[j]
     if j in comparison.printed:
@@ -103,7 +103,7 @@ def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
 
 
 def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
-    """Count the released records by bins of a column that is released as it is."""
+    """Count the released records by bins of a column that is released unchanged."""
     values = comparison.table.sensitive[name].values
     counts = comparison.count(comparison.released[name], len(values) + 1)
     present = np.flatnonzero(counts[: len(values)])
@@ -126,7 +126,7 @@ def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
 
 
 def _by_frequency(labels: Sequence[str], totals: Numbers) -> list[tuple[str, float]]:
-    """Bins of single values, most frequent first, with the last of too many in one."""
+    """Bins of single values, most frequent first; if there are too many, the last ones share a bin."""
     order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
     bins = [(labels[i], float(totals[i])) for i in order]
     if len(bins) > MOST_BINS:
@@ -144,7 +144,7 @@ def _columns(
 def _draw_ranges(
     column: Column, form: RangeForm, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
 ) -> Histogram:
-    """Bins of an ordered column: by value if it has few, else by round numbers, the missing values last."""
+    """Bins of an ordered column: by value if there are few, else by round numbers; missing values come last."""
     known = len(form.labels)
     printed = np.unique(closures[:, closures[1] < known])
     if not printed.size:  # nothing but missing and hidden values
@@ -172,7 +172,7 @@ def _draw_ranges(
 def _draw_periods(
     column: Column, model: Calendar, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
 ) -> Histogram:
-    """Bins of a calendar: few whole periods like years or months, the missing values last."""
+    """Bins of a calendar: a few whole periods, like years or months; missing values come last."""
     days = periods_on_line(model, column.form, closures, counts)
     if not (days.closures[1] < len(days.form.labels)).any():  # only missing and hidden values
         return _draw_texts(column.name, column.form.text(closures), sizes)
@@ -182,7 +182,7 @@ def _draw_periods(
 
 
 def _counted(name: str, line: _Line, counts: Numbers, k: int) -> Histogram | None:
-    """A histogram that counts originals; None where they may only be counted in one bin."""
+    """A histogram that counts originals; None if they may only be counted in a single bin."""
     held = line.count(counts)
     joined = join_ordered(held, line.first, line.last, line.sizes, k)
     totals = np.array([held[one].sum() for one in joined])
@@ -192,14 +192,14 @@ def _counted(name: str, line: _Line, counts: Numbers, k: int) -> Histogram | Non
 
 
 def _uncounted(name: str, line: _Line) -> Histogram:
-    """A histogram of the release alone."""
+    """A histogram of the release only."""
     bins = [[i] for i in range(line.bins)]
     nothing = np.zeros(line.bins)
     return _shown(name, True, line.names(bins), nothing, line.spread(bins, nothing), False)
 
 
 class _Line:
-    """An ordered column cut into bins, of which the last is that of missing values if there may be any."""
+    """An ordered column cut into bins; the last bin is for missing values if there may be any."""
 
     def __init__(
         self,
@@ -215,7 +215,9 @@ class _Line:
         self.places, self.ranges = scale.places(cuts), len(cuts) + 1
         self.bins = self.ranges + form.has_null
         known = len(form.labels)
-        self.is_range = closures[1] < known  # else null alone, or null with values: anything
+        self.is_range = (
+            closures[1] < known
+        )  # otherwise null alone, or null with values, which may be anything
         place = np.append(self.places, self.bins - 1)
         low = np.where(self.is_range | (closures[0] == form.null), closures[0], 0)
         self.first = np.where(self.is_range | (closures[0] == form.null), place[low], 0)
@@ -228,7 +230,7 @@ class _Line:
         return np.append(held, counts[known:])
 
     def names(self, joined: Sequence[Sequence[int]]) -> list[str]:
-        """The names of joined bins."""
+        """The labels of joined bins."""
         ends = [None, *self.cuts, None]
         found = []
         for one in joined:
@@ -240,8 +242,8 @@ class _Line:
     def spread(self, joined: Sequence[Sequence[int]], totals: Numbers) -> Numbers:
         """Released records by joined bins.
 
-        A closure that reaches into several is spread over those with any originals evenly where bins are values,
-        and otherwise by the length of the overlap. What may be anything is spread like all others.
+        A closure that overlaps several bins is spread over them by the length of the overlap or, if bins are values,
+        evenly over those with any originals. A closure that may be anything is spread like all others.
         """
         place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
         at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
@@ -254,23 +256,27 @@ class _Line:
         if self.scale.is_whole(np.unique(self.closures[:, wide])):
             high = high + 1 / 4
         cuts = [self.cuts[one[0] - 1].at for one in joined[1:] if one[0] < self.ranges]
-        edges = np.array(cuts, dtype=np.float64) / 4  # else lengths may be no finite numbers
+        edges = (
+            np.array(cuts, dtype=np.float64) / 4
+        )  # scaled, because lengths may not be finite otherwise
         edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
         length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
         touched[wide] *= np.maximum(length, 0.0)
         return self._told(touched, spread_shares(touched, [1.0] * at.size))
 
     def _told(self, touched: Numbers, parts: Numbers) -> Numbers:
-        """Released records by bin, given the parts of each closure; what may be anything is spread like all others."""
+        """Released records by bin, given the shares of each closure; hidden ones are spread like all others."""
         hidden = ~self.is_range & (np.count_nonzero(touched, axis=1) > 1)
         told = self.sizes[~hidden] @ parts[~hidden]
-        return told * (self.sizes.sum() / told.sum())  # some are told, or there would be no bins
+        return told * (
+            self.sizes.sum() / told.sum()
+        )  # some are not hidden, or there would be no bins
 
 
 def _draw_values(
     column: Column, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
 ) -> Histogram:
-    """Bins of a column without order: frequent values, and all others together."""
+    """Bins of an unordered column: frequent values, and one bin for all others."""
     form = column.form
     names = [*form.labels, *([MISSING] if form.has_null else [])]
     frequent = sorted(np.flatnonzero(counts >= k).tolist(), key=lambda c: (-counts[c], names[c]))
@@ -293,7 +299,7 @@ def _draw_values(
 
 
 def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Histogram:
-    """What the release reads, most frequent first: all that may be told where originals may not be counted."""
+    """The texts in the release, most frequent first: all that may be shown if originals may not be counted."""
     texts = [MISSING if text is None else text for text in released]
     return Histogram(name, False, False, *_columns(_by_frequency(texts, sizes), ()))
 
@@ -301,7 +307,7 @@ def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Hi
 def _shown(
     name: str, ordered: bool, labels: Sequence[str], totals: Numbers, spread: Numbers, tells: bool
 ) -> Histogram:
-    """A histogram of the bins that hold anything."""
+    """A histogram of the bins that are not empty."""
     kept = [i for i in range(len(labels)) if totals[i] or spread[i] > 1e-9]
     bins = [(labels[i], float(spread[i])) for i in kept]
     before = [float(totals[i]) for i in kept] if tells else ()

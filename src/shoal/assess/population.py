@@ -1,4 +1,4 @@
-"""What a table says about the people it was drawn from: how many are unique, and how well others hide among them."""
+"""What a sample says about the population it was drawn from: how many people are unique, and how risky groups are."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from shoal.solve.measures import compile_measure
 
 Counts = npt.NDArray[np.int64]
 
-FEW_SAMPLED = 0.1  # share of the population up to which Dankar's rule takes Pitman's model
-STEPS = 80  # of bisections and golden sections: enough for double precision
+FEW_SAMPLED = 0.1  # share of the population up to which Dankar's rule uses Pitman's model
+STEPS = 80  # of bisection and golden-section search: enough for double precision
 
 
 @dataclass(frozen=True)
 class Uniqueness(Result):
-    """How many people are unique in the population by the quasi-identifiers, as three models estimate it.
+    """Estimates by three models of how many people are unique in the population by their quasi-identifiers.
 
-    A model is None where its equations have no solution for this table.
+    A model is None if its equations have no solution for this table.
 
     Attributes
     ----------
     pitman
         Pitman's sampling formula, by maximum likelihood (Hoshino 2001).
     zayatz
-        Bayes' rule with the sample's group sizes as those of the population (Zayatz 1991).
+        Bayes' rule, with the group sizes of the sample as those of the population (Zayatz 1991).
     snb
-        Group sizes as one more than a negative binomial number (Chen & McNulty 1998), the number of groups
-        by Shlosser's estimator (Haas & Stokes 1998).
+        Group sizes are one more than a negative binomial variable (Chen & McNulty 1998); the number of groups is
+        Shlosser's estimate (Haas & Stokes 1998).
     chosen
-        The model that the rule of Dankar et al. (2012) takes: Pitman's for samples of up to a tenth of the
-        population, else the lower of the other two.
+        The model that the rule of Dankar et al. (2012) chooses: Pitman's for samples of up to a tenth of the
+        population, otherwise the lower of the other two.
     people
-        Unique people by that model.
+        Unique people according to that model.
     """
 
     population: int
@@ -67,20 +67,20 @@ class Uniqueness(Result):
 
 @dataclass(frozen=True)
 class PopulationRisk(Result):
-    """How well the records of a table or release hide among all people.
+    """The risk that records of a table or release are matched to people of the whole population.
 
     Attributes
     ----------
     people
         People in the population.
     smallest
-        The fewest people who share a group's quasi-identifiers: the k of k-map. None where a number of people
-        is all that is known.
+        The smallest number of people who share a group's quasi-identifiers: the k of k-map. None if only the
+        number of people is known.
     highest, average
-        The journalist's risk: the chance to find the person behind a record by their group in the population,
-        the highest over groups and the mean over records. Expected values where people were not counted.
+        The journalist's risk: the chance of finding the person behind a record by their group in the population,
+        as the highest over groups and the mean over records. Expected values if people were not counted.
     uniqueness
-        How many people are unique in the population; None where people were counted.
+        How many people are unique in the population; None if people were counted.
     """
 
     people: int
@@ -92,14 +92,14 @@ class PopulationRisk(Result):
 
 @dataclass(frozen=True)
 class PopulationRisks(Result):
-    """The same of the original table and of the release."""
+    """The risk of the original table and of the release in the population."""
 
     before: PopulationRisk
     after: PopulationRisk
 
 
 def estimated_risk(sizes: Floats, people: int) -> PopulationRisk:
-    """The risk of groups of a sample, given the number of people it was drawn from."""
+    """The risk of the groups of a sample, given the size of its population."""
     risk = expected_risk(sizes, float(sizes.sum()) / people)
     return PopulationRisk(
         people=people,
@@ -111,7 +111,7 @@ def estimated_risk(sizes: Floats, people: int) -> PopulationRisk:
 
 
 def counted_risk(sizes: Floats, among: Floats, people: int) -> PopulationRisk:
-    """The risk of groups whose people in the population were counted; these hold at least the group itself."""
+    """The risk of groups whose people in the population were counted; these include at least the group itself."""
     found = np.maximum(sizes, among)
     return PopulationRisk(
         people=people,
@@ -127,7 +127,7 @@ def estimate_uniqueness(sizes: Counts, population: int) -> Uniqueness:
     size, groups = (part.astype(np.int64) for part in np.unique(sizes, return_counts=True))
     records = int(sizes.sum())
     sampled = records / population
-    if size[0] > 1:  # nobody is unique even in the sample
+    if size[0] > 1:  # nobody is unique, not even in the sample
         return Uniqueness(population, sampled, 0.0, 0.0, 0.0, "zayatz", 0.0)
     found = {
         "pitman": _pitman(size, groups, population),
@@ -147,9 +147,9 @@ def estimate_uniqueness(sizes: Counts, population: int) -> Uniqueness:
 
 
 def expected_risk(sizes: Floats, sampled: float) -> Floats:
-    """The expected chance 1 / F of each group, F its size in the population (Benedetti & Franconi 1998).
+    """The expected chance 1 / F for each group, where F is its size in the population (Benedetti & Franconi 1998).
 
-    F of a group with f records in the sample is taken as f plus a negative binomial number of people who were
+    For a group with f records in the sample, F is modelled as f plus a negative binomial number of people who were
     not sampled. With p = `sampled` and q = 1 − p, E[1 / F] is the integral of p·u^(f − 1) / (p + q·u) over u
     from 0 to 1.
     """
@@ -158,7 +158,7 @@ def expected_risk(sizes: Floats, sampled: float) -> Floats:
         return 1 / sizes
     p, q = sampled, 1 - sampled
     found = np.array([_series(float(f), q) for f in distinct])
-    if q >= 0.5:  # the series is slow; the recurrence from f = 1 on is exact and stable
+    if q >= 0.5:  # the series converges slowly; the recurrence from f = 1 is exact and stable
         few = int(min(distinct.max(), 1000))
         integral = np.empty(few + 1)
         integral[1] = -math.log(p) / q
@@ -181,7 +181,7 @@ def _series(f: float, q: float) -> float:
 
 
 def _chosen(found: dict[str, float | None], sampled: float) -> str:
-    """The model that the rule of Dankar et al. takes among those that have a solution."""
+    """The model that the rule of Dankar et al. chooses, among those that have a solution."""
     zayatz, snb = found["zayatz"] or 0.0, found["snb"]
     if sampled <= FEW_SAMPLED:
         return "zayatz" if found["pitman"] is None else "pitman"
@@ -191,7 +191,7 @@ def _chosen(found: dict[str, float | None], sampled: float) -> str:
 def _zayatz(size: Counts, groups: Counts, population: int) -> float:
     """s1 / p times the chance that a group with one record in the sample has one in the population."""
     records = int(size @ groups)
-    # log P(one record is drawn | i in the population), without draw(N, n), which all share.
+    # log P(one record is drawn | i in the population), without the factor draw(N, n), which all share.
     log = [
         math.log(i) + _log_choose(population - i, records - 1)
         if population - i >= records - 1
@@ -207,7 +207,7 @@ def _log_choose(n: int, k: int) -> float:
 
 
 def _pitman(size: Counts, groups: Counts, population: int) -> float | None:
-    """Expected unique people by Pitman's formula with the likeliest θ and α."""
+    """Expected number of unique people by Pitman's formula with maximum-likelihood θ and α."""
     records, number = int(size @ groups), int(groups.sum())
     if number in (1, records):  # the likelihood has no maximum inside its domain
         return None
@@ -245,7 +245,7 @@ def _pitman(size: Counts, groups: Counts, population: int) -> float | None:
 
 
 def _snb(size: Counts, groups: Counts, sampled: float) -> float | None:
-    """Expected unique people where groups have one person more than a negative binomial number."""
+    """Expected number of unique people if group sizes are one more than a negative binomial variable."""
     ones = float(groups[0])
     twos = float(groups[size == 2].sum())
     if not twos or sampled >= 1:
@@ -262,7 +262,7 @@ def _snb(size: Counts, groups: Counts, sampled: float) -> float | None:
         return one, two
 
     def shape_of(b: float) -> float:
-        """The shape with which ones and twos stand in the sample's ratio; more shape, more twos."""
+        """The shape for which the ratio of ones to twos is that of the sample; a larger shape gives more twos."""
 
         def surplus(log: float) -> float:
             one, two = seen(math.exp(log), b)
@@ -294,7 +294,7 @@ def _shlosser(size: Floats, groups: Counts, p: float) -> float:
 
 
 def _highest(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one peak is highest, by golden section."""
+    """The maximum of a function with one peak, by golden-section search."""
     golden = (math.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = of(left), of(right)
@@ -311,7 +311,7 @@ def _highest(of: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _root(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is 0, by bisection; an end where it is not inside."""
+    """The root of an increasing function by bisection; an end of the interval if there is none inside."""
     for _ in range(STEPS):
         middle = (low + high) / 2
         if of(middle) < 0:
@@ -328,10 +328,11 @@ def risks_among(
     population: Source | float,
     settings: Settings,
 ) -> PopulationRisks:
-    """The risk of records among all people: a table of them, their number, or the share that was drawn."""
+    """The risk of records in a population: a table of all people, their number, or the share sampled."""
     if not comparison.homogeneous:
         raise InputError(
-            "Risk in a population is for releases whose records read the same in groups; leave 'population' out."
+            "Risk in a population needs a release whose records look the same within groups. "
+            "Leave out 'population' for this method."
         )
     if isinstance(population, Source):
         return _counted(comparison, original, release, population, settings)
@@ -342,22 +343,22 @@ def risks_among(
 
 
 def _people(given: Any, records: int) -> int:
-    """The number of people, from itself or from the share of them that is in the table."""
+    """The number of people, given directly or as the share of them that is in the table."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if is_number and 0 < given < 1:
         return round(records / given)
     if is_number and given >= records and given == int(given):
         return int(given)
     raise InputError(
-        f"The 'population' parameter must be a share between 0 and 1, a number of people from {records:,} on, or "
-        f"a table of them. Got {shown(given)} instead."
+        f"The 'population' parameter must be a share between 0 and 1, a number of people of at least {records:,}, or "
+        f"a table of all people. Got {shown(given)} instead."
     )
 
 
 def _counted(
     comparison: Comparison, original: Source, release: Frame, population: Source, settings: Settings
 ) -> PopulationRisks:
-    """The same where all people stand in a table: the originals are encoded together with them."""
+    """The risk if there is a table of all people, which is encoded together with the original table."""
     columns = comparison.table.columns
     names = [column.name for column in columns]
     raise_problems(
@@ -388,7 +389,7 @@ def _counted(
 
 
 def _joined(name: str, table: Frame, people: Frame) -> pa.ChunkedArray:
-    """One column of the table and then of the population, in a type that holds both."""
+    """A column of the table followed by that of the population, in a common type."""
     parts = [arrow_column(frame, name) for frame in (table, people)]
     if parts[0].type != parts[1].type:
         kinds = [pa.schema([pa.field("c", part.type)]) for part in parts]
@@ -399,6 +400,6 @@ def _joined(name: str, table: Frame, people: Frame) -> pa.ChunkedArray:
             kind = None
         if kind is None:
             raise InputError(
-                f"Column '{name}' of the population is of another type than in the table; convert it."
+                f"Column '{name}' has another type in the population than in the table. Convert one of them."
             )
     return pa.chunked_array([chunk for part in parts for chunk in part.chunks], type=parts[0].type)

@@ -1,9 +1,9 @@
-"""How well COUNT and SUM queries are answered from a release (XU06 §5).
+"""How accurately COUNT and SUM queries can be answered from a release (XU06 §5).
 
-A query has a condition on each of some quasi-identifiers: a random range of numbers, dates or ordered
-categories, or a random value or node of a hierarchy. It is answered exactly on the table, and from the
-release as its reader would: a record counts by the share of its closures' values that meet the conditions,
-columns taken as independent inside a closure. The order of records does not matter.
+A query has a condition on each of some quasi-identifiers: a random range of numbers, dates or ordered categories, or a
+random value or node of a hierarchy. It is answered exactly from the table, and estimated from the release as a reader
+would: a record counts as the share of its closures' values that meet the conditions, with columns assumed to be
+independent within a closure. The order of records does not matter.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from shoal.encoding.models.base import is_numeric
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.kernels.assess import add_answers, add_exactly
 
-BLOCK, CELLS = 256, 1 << 22  # queries answered together, and numbers kept for them, at most
-MOST_DRAWS = 100  # times the wanted number, where many queries select nothing
+BLOCK, CELLS = 256, 1 << 22  # most queries answered together, and most numbers stored for them
+MOST_DRAWS = 100  # times the wanted number, in case many queries select nothing
 
 
 @dataclass(frozen=True)
 class Errors(Result):
-    """Relative errors of a workload.
+    """Relative errors of the queries of a workload.
 
-    The relative error of a query is |estimate − answer| / |answer|. Where the exact answer is zero there is
-    none, and XU06 does not say what to do: such queries are drawn anew, `drawn` counts them too.
+    The relative error of a query is |estimate − answer| / |answer|. If the exact answer is zero, it is undefined, and
+    XU06 does not say what to do then. Such queries are replaced by new ones; `drawn` counts them too.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Errors(Result):
     columns
         The quasi-identifiers that every query has a condition on.
     queries, drawn
-        Queries whose answer is not zero, and all that were drawn to get them.
+        The number of queries whose answer is not zero, and of all queries drawn to get them.
     mean, median
-        Of the relative errors; None where no query selects anything.
+        Mean and median of the relative errors; None if no query selects anything.
     """
 
     function: str
@@ -55,10 +55,9 @@ class Errors(Result):
 
 @dataclass(frozen=True)
 class Queries(Result):
-    """Errors of COUNT and SUM queries on all columns, and of COUNT queries on each alone.
+    """Errors of COUNT and SUM queries on all columns, and of COUNT queries on each column alone.
 
-    `sum_column` is the column that is summed; where it is a quasi-identifier, conditions are on the others,
-    as in XU06.
+    `sum_column` is the column that is summed. If it is a quasi-identifier, conditions are on the others, as in XU06.
     """
 
     count: Errors
@@ -72,24 +71,24 @@ class Workload:
     """Queries with a condition on each of some quasi-identifiers."""
 
     columns: tuple[int, ...]
-    conditions: tuple[Ints, ...]  # per column a closure for each query: slots × queries
+    conditions: tuple[Ints, ...]  # by column, a closure for each query: slots × queries
 
     @property
     def queries(self) -> int:
         return int(self.conditions[0].shape[1])
 
     def pick(self, chosen: Records) -> Workload:
-        """The workload of some of these queries."""
+        """A workload with some of these queries."""
         return Workload(self.columns, tuple(c[:, chosen] for c in self.conditions))
 
 
 def compare_answers(
     comparison: Comparison, number: int = 1000, *, seed: int = 0, sum_column: str | None = None
 ) -> Queries:
-    """Answer random workloads of so many queries each from table and release; `seed` makes chance repeatable.
+    """Answer random workloads of `number` queries each from the table and from the release, drawn with `seed`.
 
-    SUM queries add up `sum_column`: an interval quasi-identifier or a sensitive column of numbers, by default the
-    first that there is.
+    SUM queries add up `sum_column`: a quasi-identifier with intervals or a sensitive column of numbers, by default the
+    first one.
     """
     summed = _sum_column(comparison, sum_column)
     names = comparison.table.names
@@ -111,7 +110,7 @@ def count_errors(
 ) -> Errors:
     """Answer a workload of COUNT queries with a condition on each of these quasi-identifiers."""
     raise_problems(
-        f"Column '{name}' is no quasi-identifier{near_miss(name, comparison.table.names) or '.'} "
+        f"Column '{name}' is not a quasi-identifier{near_miss(name, comparison.table.names) or '.'} "
         f"Quasi-identifiers: {', '.join(comparison.table.names)}."
         for name in columns
         if name not in comparison.table.names
@@ -129,7 +128,7 @@ def _errors(
     number: int,
     seed: int,
 ) -> Errors:
-    """Draw queries until enough of them have an answer, and compare the answers."""
+    """Draw queries until enough of them have an answer that is not zero, and compare the answers."""
     rng = np.random.default_rng(seed)
     places = tuple(comparison.table.names.index(name) for name in columns)
     originals = OriginalRecords(comparison, places, of_records)
@@ -155,7 +154,7 @@ def draw_workload(
 
 
 class OriginalRecords:
-    """The original records in some columns, ready to answer queries exactly."""
+    """Some columns of the original records, prepared to answer queries exactly."""
 
     def __init__(self, comparison: Comparison, columns: Sequence[int], amounts: Floats) -> None:
         codes = comparison.table.codes[:, columns]
@@ -172,7 +171,7 @@ class OriginalRecords:
         self.first = np.concatenate([np.append(0, np.cumsum(count)) for count in counts])
 
     def answer(self, workload: Workload) -> Floats:
-        """Sum, for each query, the amounts of the records that meet its conditions."""
+        """For each query, sum the amounts of the records that meet its conditions."""
         answers = np.zeros(workload.queries)
         for block in _blocks(workload, int(self.start[-1])):
             conditions = zip(self.forms, workload.conditions, strict=True)
@@ -183,7 +182,7 @@ class OriginalRecords:
 
 
 def answer_from_release(comparison: Comparison, workload: Workload, amounts: Floats) -> Floats:
-    """Sum, for each query, the amounts of all groups times the share of their closures that meets it."""
+    """For each query, sum the amounts of all groups times the shares of their closures that meet it."""
     forms = [comparison.table.columns[j].form for j in workload.columns]
     closures, rows = [], []
     for j in workload.columns:
@@ -208,14 +207,14 @@ def answer_from_release(comparison: Comparison, workload: Workload, amounts: Flo
 
 
 def _blocks(workload: Workload, entries: int) -> Iterator[slice]:
-    """Cut a workload so that what is kept of each query for so many entries stays small."""
+    """Cut a workload into blocks, so that the memory for `entries` numbers per query stays small."""
     step = min(BLOCK, max(1, CELLS // entries))
     for first in range(0, workload.queries, step):
         yield slice(first, first + step)
 
 
 def amounts_of(comparison: Comparison, name: str) -> tuple[Floats, Floats]:
-    """What each original record, and each group of the release, adds to a SUM; missing values add nothing."""
+    """What each original record and each released group adds to a SUM; missing values add nothing."""
     table = comparison.table
     if name in table.names:
         j = table.names.index(name)
@@ -233,7 +232,7 @@ def amounts_of(comparison: Comparison, name: str) -> tuple[Floats, Floats]:
 
 
 def _draw(form: Form, number: int, rng: np.random.Generator) -> Ints:
-    """Random conditions on a column: ranges between two values, or a value or a set with a name."""
+    """Random conditions on a column: ranges between two values, or a value or a named set."""
     known = len(form.labels)
     if isinstance(form, RangeForm):
         return np.sort(rng.integers(0, known, (2, number)), axis=0).astype(np.int32)
@@ -247,23 +246,23 @@ def _draw(form: Form, number: int, rng: np.random.Generator) -> Ints:
 
 
 def _sum_column(comparison: Comparison, name: str | None) -> str | None:
-    """The column to sum, the first possible one where none is named."""
+    """The column to sum, by default the first possible one."""
     ranges = [c.name for c in comparison.table.columns if _has_numbers(c.form)]
     unchanged = [n for n, c in comparison.table.sensitive.items() if is_numeric(c.values.type)]
     possible = [*ranges, *unchanged]
     if name is None:
         return possible[0] if possible else None
     if name not in possible:
-        remedy = near_miss(name, possible) or f". There are: {', '.join(possible) or 'none'}."
+        remedy = near_miss(name, possible) or f": {', '.join(possible) or 'there are none'}."
         raise InputError(
-            f"Column '{name}' cannot be summed, only numbers that are sensitive or released as "
-            f"intervals can{remedy}"
+            f"Column '{name}' cannot be summed. Choose a column of numbers that is sensitive or released as "
+            f"intervals{remedy}"
         )
     return name
 
 
 def _times(amounts: Floats, counts: Records | None) -> Floats:
-    """What all records of each row add, given what each of them does."""
+    """The total of all records of each row, given the amount of each record."""
     return amounts if counts is None else amounts * counts
 
 

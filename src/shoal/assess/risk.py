@@ -1,7 +1,7 @@
-"""What an attacker who knows the quasi-identifiers can learn, before and after.
+"""What an attacker who knows the quasi-identifiers can learn from the table and from the release.
 
-Before, records hide among those with the same original quasi-identifiers; after, among those that are
-released alike. Re-identification risks are those of El Emam (2013) as ARX reports them.
+In the table, a record is in a group with those that have the same original quasi-identifiers; in the release, with
+those that look the same. Re-identification risks are defined as by El Emam (2013) and ARX.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.errors import InputError
 from shoal.kernels.assess import weigh_compatible
 from shoal.solve.measures import compile_measure
 
-THRESHOLD = 0.2  # El Emam's usual limit: groups of five
+THRESHOLD = 0.2  # El Emam's usual limit, which means groups of five
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 Numbers = npt.NDArray[Any]
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class SizeBin(Result):
-    """How many groups have from `smallest` to `largest` records (no limit: None), and the records in them."""
+    """The number of groups with `smallest` to `largest` records (None: no limit), and the records in them."""
 
     smallest: int
     largest: int | None
@@ -38,11 +38,11 @@ class SizeBin(Result):
 
 @dataclass(frozen=True)
 class GroupSizes(Result):
-    """Sizes of the groups of records that read the same.
+    """Sizes of the groups of records that look the same.
 
-    In a release whose records do not read the same in groups (method non_homogeneous) each record's group
-    are the originals that it may be. Where persons are counted, sizes are in persons, and `unique` counts records
-    whose group is one person's.
+    If records of a group do not look the same (method non_homogeneous), a record's group is the set of original
+    records it may be. If people are counted, sizes are in people, and `unique` counts the records whose group
+    belongs to a single person.
     """
 
     records: int
@@ -51,7 +51,7 @@ class GroupSizes(Result):
     largest: int
     mean: float
     median: float
-    unique: int  # records alone in their group
+    unique: int  # records that are alone in their group
     bins: tuple[SizeBin, ...]
 
     @property
@@ -61,20 +61,20 @@ class GroupSizes(Result):
 
 @dataclass(frozen=True)
 class Reidentification(Result):
-    """The chance that an attacker finds out which record is a person's.
+    """The chance that an attacker finds a person's record.
 
     Attributes
     ----------
     prosecutor_highest, prosecutor_average
-        The attacker knows that the person is in the table. A record's risk is 1 / its group's size, in persons
-        where they are counted; `highest` is 1 / the smallest size, `average` the mean over records, groups /
-        records.
+        The attacker knows that the person is in the table. A record's risk is 1 / the size of its group, in people
+        if they are counted. `highest` is 1 / the smallest size; `average` is the mean over records, which is
+        groups / records.
     journalist_highest, journalist_average
-        The attacker does not know it and relies on the person's group in the population. Without a table of
-        the population, the sample stands for it, so these equal the prosecutor's: the worst case.
+        The attacker does not know that and relies on the person's group in the population. Without a table of
+        the population, the sample is used instead, so these equal the prosecutor's risks: the worst case.
     marketer
-        The attacker links everyone; the expected share of records linked rightly. With the sample as
-        population it is groups / records.
+        The attacker links everyone. The expected share of records linked correctly; with the sample as the
+        population, it is groups / records.
     threshold, at_risk
         The share of records whose prosecutor risk is above the threshold.
     """
@@ -90,30 +90,30 @@ class Reidentification(Result):
 
 @dataclass(frozen=True)
 class AttributeDisclosure(Result):
-    """What groups tell about one sensitive column; null is a value of its own, entropy is in bits.
+    """What groups reveal about a sensitive column. Null counts as a value; entropy is in bits.
 
     Attributes
     ----------
     values
         Distinct values.
     base_rate
-        The share of the most frequent value of all: how often an attacker is right who guesses it of everyone.
+        The share of the most frequent value in the column: how often an attacker is right who always guesses it.
     table_entropy
-        Entropy of the column itself: what nobody could guess without quasi-identifiers.
+        Entropy of the column: the uncertainty of an attacker who knows no quasi-identifiers.
     entropy_of_groups
         Mean over groups of the entropy of a group's values (GT10 Table 3, "average diversity").
     entropy_of_records
-        The same mean over records: a group counts as often as it has records.
+        The mean over records: a group counts as often as it has records.
     lowest_entropy
-        Of the least diverse group; 0 if all its records share a value.
+        Entropy of the least diverse group; 0 if all its records have the same value.
     largest_share, average_share
-        The share of a group's most frequent value: the highest over groups, and the mean over records,
-        which is how often an attacker is right who guesses it.
+        The share of a group's most frequent value: the highest over groups, and the mean over records. The mean is
+        how often an attacker is right who guesses that value.
     disclosed
-        Share of records in groups that have one value only: known for certain.
+        The share of records in groups with a single value, which is then known for certain.
     largest_gain, average_gain
-        What a group adds to an attacker's belief: the most by which a value's share in the group exceeds its
-        share in the table, the highest over groups and the mean over records.
+        How much a group adds to what an attacker believes: the most by which the share of a value in the group
+        exceeds its share in the table, as the highest over groups and the mean over records.
     """
 
     column: str
@@ -141,7 +141,7 @@ class Risk(Result):
 
 @dataclass(frozen=True, repr=False)
 class Risks(Result):
-    """The risk of the original table and that of the release."""
+    """The risk of the original table and of the release."""
 
     before: Risk
     after: Risk
@@ -157,7 +157,7 @@ class Risks(Result):
 def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks:
     """Compute the risk of a table and of its release; the order of records does not matter."""
     if not 0 < threshold <= 1:
-        raise InputError("The 'threshold' parameter must be a risk above 0 and up to 1.")
+        raise InputError("The 'threshold' parameter must be above 0 and at most 1, like 0.2.")
     table = comparison.table
     names = comparison.sensitive
     before = risk_of_groups(
@@ -187,10 +187,10 @@ def risk_of_groups(
     counts: Records | None = None,
     persons: Records | None = None,
 ) -> Risk:
-    """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column.
+    """Compute the risk of records in groups; `secrets` has the codes and their number for each sensitive column.
 
-    `counts` are the records of each row, one if they are not given. Where `persons` are known, a record hides among
-    the persons of its group, not among its records.
+    `counts` are the records of each row, by default one. If `persons` are given, the size of a group is its number
+    of people, not of records.
     """
     sizes = np.bincount(groups, counts).astype(np.int64)  # sums by weight are floats
     hidden = sizes
@@ -206,7 +206,7 @@ def risk_of_groups(
 
 
 def _candidates(comparison: Comparison) -> Numbers:
-    """For each closure the original records that it covers: those a record that bears it may be."""
+    """The number of original records that each closure covers, which a record with this closure may be."""
     table = comparison.table
     points, place = comparison.points
     arrays = compile_measure("suppressed", table.columns).arrays
@@ -217,7 +217,7 @@ def _candidates(comparison: Comparison) -> Numbers:
 
 
 def _summarize(hidden: Numbers, records: Numbers) -> GroupSizes:
-    """Summarize groups in each of which `records` hide among `hidden`."""
+    """Summarize groups of `records` records, each of which may be any of `hidden`."""
     place = np.searchsorted(EDGES, hidden, side="right") - 1
     groups = np.bincount(place, minlength=len(EDGES)).tolist()
     last = (*(edge - 1 for edge in EDGES[1:]), None)

@@ -1,9 +1,10 @@
-"""Which bins of a quasi-identifier may be counted in public, so that no count or difference is about few people.
+"""Which bins of a quasi-identifier may be counted in a report, so that no count or difference is about few people.
 
-Whoever has the release knows for any set of bins how many records lie surely inside it: those whose closure
-does. With the count of originals in the set, the difference is the number of people who are inside although
-their released record does not say so. It must be 0 or at least k, for every union of bins: a union's complement
-is one too, so this also limits how many people are outside although their record may be inside.
+Anyone who has the release knows, for every set of bins, how many records are certainly inside it: those whose closure
+is inside. If the count of originals in the set is published too, the difference is the number of people who are
+inside although their released record does not show it. This number must be 0 or at least k for every union of bins.
+The complement of a union is a union too, so this also limits how many people are outside although their record may be
+inside.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[Any]
-Bins = list[list[int]]  # the numbers of the first, finest bins that a bin joins
+Bins = list[list[int]]  # the numbers of the finest bins that each bin combines
 
 
 def join_ordered(counts: Numbers, first: Numbers, last: Numbers, sizes: Numbers, k: int) -> Bins:
     """Join neighbouring bins until they may be counted.
 
-    `counts` are the originals in each bin. `first`, `last` and `sizes` are of each closure: the first and last bin
-    that it touches, and the records that bear it. Bins without any original may stay. If nothing else helps, one bin
-    is left.
+    `counts` are the originals in each bin. For each closure, `first` and `last` are the first and last bin that it
+    overlaps, and `sizes` is the number of records that have it. Empty bins may stay. If nothing else helps, one bin is
+    left.
     """
     bins = [[i] for i in range(counts.size)]
     while len(bins) > 1:
@@ -35,7 +36,7 @@ def join_ordered(counts: Numbers, first: Numbers, last: Numbers, sizes: Numbers,
         inside = np.cumsum(np.cumsum(inside[::-1], axis=0)[::-1], axis=1)
         below = np.concatenate([[0.0], np.cumsum(n)])
         held = below[None, 1:] - below[:-1, None]
-        run = _shortest(_betrays(held, inside, k))
+        run = _shortest(_reveals(held, inside, k))
         if run is None:
             break
         i, j = run
@@ -58,10 +59,10 @@ def _shortest(bad: npt.NDArray[np.bool_]) -> tuple[int, int] | None:
 
 
 def join_others(counts: Numbers, touched: Numbers, sizes: Numbers, k: int) -> Bins:
-    """Move bins into the last one, which stands for all other values, until all may be counted.
+    """Move bins into the last one, the bin of all other values, until all may be counted.
 
-    `counts` are the originals in each of at most 16 bins, `touched` says which closure (row) touches which bin, and
-    `sizes` are the records that bear each closure.
+    `counts` are the originals in each of at most 16 bins, `touched` says which closure (row) overlaps which bin, and
+    `sizes` is the number of records that have each closure.
     """
     bins = [[i] for i in range(counts.size)]
     while len(bins) > 1:
@@ -72,7 +73,7 @@ def join_others(counts: Numbers, touched: Numbers, sizes: Numbers, k: int) -> Bi
         inside = _sums_of_subsets(np.bincount(sets, weights=sizes, minlength=1 << number))
         alone = np.zeros(1 << number)
         alone[1 << np.arange(number)] = n
-        bad = np.flatnonzero(_betrays(_sums_of_subsets(alone), inside, k))
+        bad = np.flatnonzero(_reveals(_sums_of_subsets(alone), inside, k))
         if not bad.size:
             break
         fewest = min(bad.tolist(), key=lambda union: (int(union).bit_count(), union))
@@ -86,8 +87,8 @@ def join_others(counts: Numbers, touched: Numbers, sizes: Numbers, k: int) -> Bi
     return bins
 
 
-def _betrays(held: Numbers, inside: Numbers, k: int) -> npt.NDArray[np.bool_]:
-    """Whether originals in a union of bins, or those that the release does not place there, are too few."""
+def _reveals(held: Numbers, inside: Numbers, k: int) -> npt.NDArray[np.bool_]:
+    """Whether a union of bins holds too few originals, or too few that the release does not place there."""
     apart = held - inside
     return ((held > 0) & (held < k)) | ((apart != 0) & (apart < k))
 
@@ -102,7 +103,7 @@ def _sums_of_subsets(values: Numbers) -> Numbers:
 
 
 def spread_shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
-    """Spread each closure (row) over the bins it touches by the weight of the bins, evenly if all weigh nothing."""
+    """Spread each closure (row) over the bins it overlaps by the weights of the bins, evenly if all weights are 0."""
     part = touched * np.asarray(weights, dtype=np.float64)
     return _normalized(np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0))
 
@@ -113,10 +114,10 @@ def _normalized(parts: Numbers) -> Numbers:
 
 
 def spread_from_narrow(covered: Numbers, sizes: Numbers) -> Numbers:
-    """Released records by bin, as a reader of the release would guess.
+    """Released records by bin, as a reader of the release would estimate.
 
-    `covered` is closures × bins: the values of each bin that a closure covers. A closure is spread over the bins it
-    touches like the records of narrower ones there, or by the values it covers where these tell nothing.
+    `covered` is closures × bins: the number of values of each bin that a closure covers. A closure is spread over the
+    bins it overlaps like the records of narrower closures there or, if there are none, by the values it covers.
     """
     total = np.zeros(covered.shape[1])
     widths = np.count_nonzero(covered, axis=1)

@@ -1,4 +1,4 @@
-"""Numbers, dates, calendar periods and ordered categories on a line, and where a histogram cuts it."""
+"""Numbers, dates, calendar periods and ordered categories as positions on a line, and the bins of histograms."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from shoal.encoding.models.order import OrderForm
 from shoal.encoding.models.periods import UNITS, Period, period_of, read_period
 
 MOST_BINS = 12
-_NUMBERS = ("less than", "more than", "or less", "and more")
-_DATES = ("before", "after", "or earlier", "and later")
+_NUMBERS = ("less than", "more than", "or less", "or more")
+_DATES = ("before", "after", "or earlier", "or later")
 _UNITS = ("Y", "M", "D", "h", "m", "s")
 
 Numbers = npt.NDArray[Any]  # int64 or float64
@@ -29,10 +29,10 @@ Numbers = npt.NDArray[Any]  # int64 or float64
 
 @dataclass(frozen=True)
 class BinEdge:
-    """A place between two bins: the number at which the right one begins.
+    """The edge between two bins: the number at which the right one begins.
 
-    `begins` is the first value of the right bin as text, `ends` the last one of the left. A sign `>` or `<`
-    before it says that the value itself is in the other bin.
+    `begins` is the first value of the right bin as text, `ends` is the last one of the left. A leading `>` or `<`
+    means that the value itself is in the other bin.
     """
 
     at: int | float
@@ -44,7 +44,7 @@ class BinEdge:
 class Scale:
     """The values of an ordered column as numbers, in ascending order.
 
-    Dates count days and times the unit of their type; `unit` is empty for numbers.
+    Dates are counted in days and times in the unit of their type; `unit` is empty for numbers.
     """
 
     numbers: Numbers
@@ -57,13 +57,13 @@ class Scale:
         return np.searchsorted(at, self.numbers, side="right")
 
     def is_whole(self, codes: Numbers) -> bool:
-        """Whether values are whole numbers or days."""
+        """Whether all values are whole numbers or days."""
         if self.unit:
             return self.unit == "D"
         return bool((self.numbers[codes] % 1 == 0).all())
 
     def around(self, codes: Numbers) -> list[BinEdge]:
-        """Cuts before and after each of a few values, so that every one has a bin of its own."""
+        """Edges before and after each of a few values, so that each has a bin of its own."""
         whole = self.is_whole(codes)
         values = {self.numbers[code].item(): self.labels[code] for code in codes.tolist()}
         found: dict[int | float, BinEdge] = {}
@@ -79,13 +79,13 @@ class Scale:
         return [found[at] for at in sorted(found)]
 
     def _next(self, number: int | float, whole: bool) -> int | float:
-        """The number after one, itself where there is none."""
+        """The next number, or the number itself if there is none."""
         if self.numbers.dtype == np.int64:
             return min(number + 1, np.iinfo(np.int64).max)
         return number + 1 if whole else nextafter(number, inf)
 
     def round(self, low: int, high: int) -> list[BinEdge]:
-        """Cuts at round numbers or dates strictly between two values, given by their codes."""
+        """Edges at round numbers or dates strictly between two values, given by their codes."""
         if self.unit:
             return self._round_dates(low, high)
         first, last = (float(self.numbers[code]) for code in (low, high))
@@ -117,14 +117,14 @@ class Scale:
         ]
 
     def label(self, left: BinEdge | None, right: BinEdge | None) -> str:
-        """The name of the bin between two cuts; None is the end of the line, which has no name.
+        """The label of the bin between two edges; None means that the bin is open on that side.
 
         Examples
         --------
         >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
         >>> ages = Scale(np.arange(60), "", ())
         >>> ages.label(None, twenty), ages.label(twenty, forty), ages.label(forty, None)
-        ('19 or less', '20 to 39', '40 and more')
+        ('19 or less', '20 to 39', '40 or more')
         """
         less, greater, or_less, and_greater = _DATES if self.unit else _NUMBERS
         if left is None and right is None:
@@ -147,7 +147,7 @@ class Scale:
 
 
 def scale_of(values: pa.Array) -> Scale:
-    """Place ordered values on a line."""
+    """Map ordered values to numbers."""
     labels = released_labels(values)
     kind = values.type
     if pa.types.is_date32(kind):
@@ -161,7 +161,7 @@ def scale_of(values: pa.Array) -> Scale:
 
 
 def released_labels(values: pa.Array) -> tuple[str, ...]:
-    """Values as they are released; dates beyond the years that Python knows as Arrow writes them."""
+    """Values as they are released; dates outside the years that Python supports as Arrow writes them."""
     try:
         return labels_of(values)
     except (ValueError, OverflowError):
@@ -169,8 +169,10 @@ def released_labels(values: pa.Array) -> tuple[str, ...]:
 
 
 def _step(first: float, last: float, whole: bool) -> float:
-    """The least of 1, 2, 5, 10, … (0.1, 0.2, …) that cuts a range into few enough bins; 0 if none does."""
-    least = (last / 2 - first / 2) / (MOST_BINS - 1) * 2  # the range itself may be no finite number
+    """The smallest of 1, 2, 5, 10, … (0.1, 0.2, …) that cuts a range into few enough bins; 0 if none does."""
+    least = (
+        (last / 2 - first / 2) / (MOST_BINS - 1) * 2
+    )  # halved, because the range itself may not be finite
     least = max(least, 1.0 if whole else 0.0)
     if least < 1e-300:
         return 0.0
@@ -180,7 +182,7 @@ def _step(first: float, last: float, whole: bool) -> float:
 
 
 def _number(number: int | float) -> str:
-    """Write a number with few signs."""
+    """Write a number with few characters."""
     if isinstance(number, int):
         return str(number)
     return str(int(number)) if number % 1 == 0 and abs(number) < 1e15 else f"{number:.12g}"
@@ -190,7 +192,7 @@ def _date(count: int, unit: str) -> str:
     return str(np.array(count).astype(f"datetime64[{unit}]"))
 
 
-# How many periods of each unit a bar may hold: the first that makes few enough bars is taken.
+# How many periods of each unit a bar may contain. The first that gives few enough bars is used.
 _STEPS = {
     "day": (1,),
     "week": (1, 2),
@@ -199,26 +201,26 @@ _STEPS = {
     "year": (1, 2, 5),
     "decade": (1, 2, 5, 10, 20, 50, 100),
 }
-# Of the records that are released with a period, the share with the shortest ones between whose ends bars are made: a
-# decade among months should not spread the bars over ten years.
+# Bars are made for the range of the shortest periods of this share of the records, so that a single decade among months
+# does not spread the bars over ten years.
 MAIN_SHARE = 0.9
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
 class PeriodsOnLine(NamedTuple):
-    """A column of periods as one of ranges of days: how it would be encoded, and its closures and counts."""
+    """A column of periods converted to ranges of days: its encoding, closures and counts."""
 
     form: RangeForm
-    closures: Numbers  # first and last code; `*` reaches from the first code to that of null
+    closures: Numbers  # first and last code; `*` is from the first code to that of null
     counts: Numbers  # originals by code, at the first day of their period
-    open_low: date  # the last day of all that are folded into a lowest value
-    open_high: date  # the first day of all that are folded into a highest value
+    open_low: date  # the last day of those combined into a lowest value
+    open_high: date  # the first day of those combined into a highest value
 
 
 def periods_on_line(
     model: Calendar, form: Form, closures: Numbers, counts: Numbers
 ) -> PeriodsOnLine:
-    """Put the periods of a column on a line of days."""
+    """Convert the periods of a column to ranges of days."""
     texts = form.text(closures)
     leaves = [_days(label, model) for label in form.labels]
     released = [_days(text, model) if text else None for text in texts]
@@ -250,7 +252,7 @@ def periods_on_line(
 
 
 def main_range(line: PeriodsOnLine, sizes: Numbers) -> tuple[date, date]:
-    """The first and the last day of the shortest periods that most records are released with, between open ends."""
+    """The first and last day of the shortest periods that most records are released with, without open ends."""
     form, closures = line.form, line.closures
     told = np.flatnonzero(closures[1] < len(form.labels))
     length = form.positions[closures[1, told]] - form.positions[closures[0, told]]
@@ -262,7 +264,7 @@ def main_range(line: PeriodsOnLine, sizes: Numbers) -> tuple[date, date]:
 
 
 def _days(text: str, model: Calendar) -> tuple[date, date] | None:
-    """The first and last day of a period, or the one day at which an open one begins or ends; None for `*`."""
+    """The first and last day of a period, or the day at which an open one begins or ends; None for `*`."""
     sign = text[:2] if text[:2] in (AT_LEAST, AT_MOST) else ""
     period = _read(text.removeprefix(sign), model)
     if period is None:
@@ -272,14 +274,14 @@ def _days(text: str, model: Calendar) -> tuple[date, date] | None:
 
 
 def _read(text: str, model: Calendar) -> Period | None:
-    """A period by its label, or a decade by the year that an open end names."""
+    """A period from its label, or a decade from the year of an open end."""
     found = read_period(text)
     is_end = found is not None and found.unit == "year" and "year" not in model.levels
     return Period("decade", found.number // 10) if found is not None and is_end else found
 
 
 def cuts_between(model: Calendar, first: date, last: date) -> list[BinEdge]:
-    """Cuts between whole periods, none finer than what the model releases, from one day to another."""
+    """Edges between whole periods from one day to another, no finer than the model releases."""
     by_weeks = "week" in model.levels
     apart = ("month", "quarter") if by_weeks else ("week",)
     finest = UNITS.index(model.finest or model.levels[0])
@@ -293,7 +295,7 @@ def cuts_between(model: Calendar, first: date, last: date) -> list[BinEdge]:
 
 
 def _cut(unit: str, number: int, by_weeks: bool) -> BinEdge:
-    """The cut before a period."""
+    """The edge before a period."""
     period = Period(unit, number)
     day = period.days(by_weeks)[0].toordinal() - _EPOCH
     return BinEdge(day, period.ends[0], Period(unit, number - 1).ends[1])
@@ -301,12 +303,12 @@ def _cut(unit: str, number: int, by_weeks: bool) -> BinEdge:
 
 @dataclass(frozen=True)
 class OrderScale(Scale):
-    """Places in an order; `public` says which categories may be named."""
+    """Positions in an order; `public` says which categories may be named."""
 
     public: Numbers
 
     def around(self, codes: Numbers) -> list[BinEdge]:
-        """Cuts before and after each of a few categories, so that every one has a bin of its own."""
+        """Edges before and after each of a few categories, so that each has a bin of its own."""
         inner = range(1, self.public.size)
         return [self._cut(at) for at in inner if at in codes or at - 1 in codes]
 
@@ -333,7 +335,7 @@ class OrderScale(Scale):
         if not begins:
             return f"{ends[1:]} or less" if ends[0] == "=" else f"less than {ends[1:]}"
         if not ends:
-            return f"{begins[1:]} and more" if begins[0] == "=" else f"more than {begins[1:]}"
+            return f"{begins[1:]} or more" if begins[0] == "=" else f"more than {begins[1:]}"
         if begins == ends:
             return begins[1:]
         if begins[0] == "=":
@@ -342,7 +344,7 @@ class OrderScale(Scale):
 
 
 def scale_of_order(form: RangeForm, known: Numbers) -> OrderScale:
-    """Place categories or bins on a line; those that are `known` may be named, and all of an order that was given."""
+    """Map categories or bins to numbers. Those in `known` may be named; if the user gave the order, all may."""
     public = np.full(len(form.labels), isinstance(form, OrderForm) and form.declared)
     public[known] = True
     return OrderScale(np.arange(len(form.labels)), "", form.labels, public)

@@ -1,6 +1,6 @@
-"""Columns that are released unchanged: how many records have a value, or a combination, that is unique.
+"""How many records have a unique value, or a unique combination of values, in columns released without protection.
 
-Nothing hides such records: whoever knows the values of a person finds the record.
+Anyone who knows these values for a person can find the record.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from shoal.errors import InputError
 
 @dataclass(frozen=True)
 class KeptColumns(Result):
-    """Columns that are released as they are, and the records that they single out."""
+    """Columns released without protection, and the number of records they identify."""
 
     columns: tuple[str, ...]
-    alone: int  # released records whose combination of these columns no other released record has
+    alone: int  # released records with a combination of these columns that no other has
 
 
 def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
-    """Count the records that each column singles out and, if there are several, all columns together.
+    """Count the records that each column identifies and, if there are several, all columns together.
 
     Missing values are one value. Lists and other nested values are compared as text.
 
@@ -53,9 +53,9 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
 def count_identified(
     frame: Frame, columns: Sequence[str], persons: Records | None = None, groups: Ints | None = None
 ) -> int:
-    """Count the people who alone have their combination of these columns.
+    """Count the people whose combination of these columns nobody else has.
 
-    `persons` has the number of each record's person; without it every record is a person. `groups` are numbers of the
+    `persons` has the number of each record's person; without it, every record is a person. `groups` numbers the sets of
     records that agree in further columns.
     """
     if not columns or not frame.shape[0]:
@@ -72,7 +72,7 @@ def count_identified(
 
 
 def _codes(frame: Frame, name: str) -> npt.NDArray[np.int32]:
-    """Number the values of a column; returns the number of each record."""
+    """Number the values of a column; returns the number of each record's value."""
     values = values_of(frame, name)
     try:
         encoded = values.combine_chunks().dictionary_encode(null_encoding="encode")
@@ -83,7 +83,7 @@ def _codes(frame: Frame, name: str) -> npt.NDArray[np.int32]:
 
 
 def values_of(frame: Frame, name: str) -> pa.ChunkedArray:
-    """A released column as Arrow, as text where it holds objects that Arrow does not know."""
+    """A released column as Arrow, converted to text if Arrow does not know its objects."""
     try:
         values = arrow_values(frame, name)
     except InputError:

@@ -1,6 +1,6 @@
 """The audit of coarsened columns: every value must belong to the declared grid, level or length.
 
-It shares no code with the models that coarsen, and needs nothing but the finished column.
+It shares no code with the models that coarsen, and needs only the finished column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shoal.audits.ranges import UNREADABLE
 from shoal.audits.readings import OR_HIGHER, OR_LOWER, folds_of
 from shoal.audits.text_ends import End, days_of, end_days, ends_of_text, unit_of
 from shoal.audits.texts import ColumnReader, Reader, column_texts, moment
-from shoal.errors import AuditFailed
+from shoal.errors import AuditFailed, counted
 
 Check = Callable[[str], bool]  # whether a text is coarse enough
 
@@ -27,9 +27,9 @@ Check = Callable[[str], bool]  # whether a text is coarse enough
 def prove_coarsened(
     frame: nw.DataFrame[Any], models: Mapping[str, Any], reader: Reader | None = None
 ) -> None:
-    """Fail unless each column that a model coarsens holds nothing that is finer, missing values aside.
+    """Fail unless every value of the coarsened columns is coarse enough; missing values are ignored.
 
-    Raises `AuditFailed` with a sentence for every column that does.
+    Raises `AuditFailed` with a sentence for every column that is too fine.
     """
     found = []
     for name in (name for name in models if name in frame.columns):
@@ -39,15 +39,16 @@ def prove_coarsened(
         finer = sum(not is_coarse(text.removesuffix(" 00:00:00")) for text in texts)
         if finer:
             found.append(
-                f"{finer} of the {len(texts)} values of column '{name}' are not coarsened by its model "
-                f"'{models[name].name}'; do not release this table."
+                f"{finer:,} of the {counted(len(texts), 'value')} of column '{name}' "
+                f"{'is' if finer == 1 else 'are'} not coarsened by its model '{models[name].name}'. Do not "
+                "release this table."
             )
     if found:
         raise AuditFailed("\n".join(found))
 
 
 def _check(model: Any, reader: ColumnReader) -> Check:
-    """How a text of a column is judged, by its model."""
+    """Return the check for texts of a column, by its model."""
     match getattr(model, "name", None):
         case "prefix":
             return lambda text: _is_prefix(text, model)
@@ -70,7 +71,7 @@ def _check(model: Any, reader: ColumnReader) -> Check:
 
 
 def _is_prefix(text: str, model: Any) -> bool:
-    """Whether no more signs, or parts, are told than the most that may be."""
+    """Whether a text shows at most the allowed number of characters or parts."""
     if model.separator is None:
         told = text.rstrip(model.fill)
         return 0 < len(told) <= model.finest and model.fill not in told
@@ -79,7 +80,7 @@ def _is_prefix(text: str, model: Any) -> bool:
 
 
 def _labels(tree: Any) -> set[str]:
-    """The labels of a hierarchy's finest level, and how the values beyond its ends read."""
+    """The labels of a hierarchy's finest level, and the texts for values beyond its ends."""
     leaves, root = len(tree.leaves), len(tree.parent) - 1
     own: dict[int, list[str]] = {
         node: [label] for node, label in enumerate((*tree.leaves, *tree.inner))
@@ -99,7 +100,7 @@ def _labels(tree: Any) -> set[str]:
 
 
 def _is_inner(text: str, model: Any) -> bool:
-    """Whether a category lies between the ends of its order, or reads as one of them."""
+    """Whether a category lies between the ends of its order, or is the text for values beyond one of them."""
     low, high = model.low, model.high
     if text in (f"{low}{OR_LOWER}", f"{high}{OR_HIGHER}"):
         return (low if text.endswith(OR_LOWER) else high) is not None
@@ -112,7 +113,7 @@ def _is_inner(text: str, model: Any) -> bool:
 
 
 def _is_period(text: str, unit: str, model: Any, by_weeks: bool) -> bool:
-    """Whether a text is a period of one unit, between the ends, or one of these."""
+    """Whether a text is a period of one unit between the ends, or one of the given texts."""
     low, high = ends_of_text(text)
     ends = end_days(model.low, True, by_weeks), end_days(model.high, False, by_weeks)
     below, above = (end.toordinal() if isinstance(end, datetime) else end for end in ends)
@@ -128,7 +129,7 @@ def _is_period(text: str, unit: str, model: Any, by_weeks: bool) -> bool:
 
 
 def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
-    """Whether a text is a bin of the grid of numbers, as far as it lies between the ends, or one of these."""
+    """Whether a text is a bin of the grid between the ends, or one of the given texts."""
     with suppress(*UNREADABLE):
         low, high = ends_of_text(text)
         if low is None or high is None:
@@ -150,7 +151,7 @@ def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
 
 
 def _is_between(text: str, model: Any, reader: ColumnReader) -> bool:
-    """Whether a text is a number or date between the ends, or reads as one of them."""
+    """Whether a text is a number or date between the ends, or the text for values beyond one of them."""
     low, high = ends_of_text(text)
     with suppress(*UNREADABLE):
         if low is None or high is None:
@@ -169,7 +170,7 @@ def _is_between(text: str, model: Any, reader: ColumnReader) -> bool:
 
 
 def _is_end(low: End, high: End, model: Any, reader: ColumnReader) -> bool:
-    """Whether a text with one end reads as one of the model's."""
+    """Whether a text with one end is one of the model's."""
     end, text = (model.low, high) if low is None else (model.high, low)
     if end is None or text is None or (low is None) == (high is None):
         return False
@@ -194,13 +195,13 @@ def _is_inside(clock: datetime, model: Any) -> bool:
 
 
 def _moment(text: str, reader: ColumnReader) -> datetime:
-    """A date or time as the reader writes it, or as ISO."""
+    """Read a date or time in the reader's format, or as ISO."""
     with suppress(ValueError):
         return moment(text, reader.date_format)[0]
     return moment(text, None)[0]
 
 
 def _exact(number: Any, reader: ColumnReader | None = None) -> Fraction:
-    """A number as people write it, as a fraction: 0.1 is one tenth."""
+    """Read a number exactly, as a fraction: 0.1 is one tenth."""
     text = str(number)
     return Fraction(Decimal(text.replace(reader.decimal, ".") if reader else text))

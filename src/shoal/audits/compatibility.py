@@ -1,9 +1,9 @@
-"""The audit of releases whose groups do not read the same: every record must still hide among k.
+"""The audit of releases whose groups do not look the same: every record must still have k possible counterparts.
 
 A release has few different texts per column, so each of them is compared with the original records once, as a row of
 bits, 64 records to a word. The records that a combination of texts covers are the bits that all its rows have in
-common. Combinations are gone through column by column: where one begins like another, what they have in common so far
-is found once, and words without any bit are dropped on the way.
+common. Combinations are examined column by column: combinations with the same beginning share the work for it, and
+words without any bit are dropped on the way.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from shoal.audits.readings import (
 )
 from shoal.audits.texts import ColumnTexts, Reader, column_texts, combined
 from shoal.audits.verdict import Audit, Examination, Places, refuse_identifiers
-from shoal.errors import InputError
+from shoal.errors import InputError, counted
 
 Words = npt.NDArray[np.uint64]
-WORD = 64  # records to a word of bits
+WORD = 64  # records per word of bits
 BLOCK = 32 * WORD  # records at a time, to bound memory
 TEXTS, PAIRS = 1 << 8, 1 << 14  # texts, and pairs of text and word, likewise
 
 
 @dataclass(frozen=True)
 class Originals:
-    """The quasi-identifiers of a table as the audit reads them, by name, with how they may be released."""
+    """The quasi-identifiers of a table as the audit reads them, by name, and how they may be released."""
 
     cells: Mapping[str, ColumnTexts]
     models: Mapping[str, Any]
@@ -56,22 +56,26 @@ def read_originals(
 def audit_compatibility(
     originals: Originals, frame: nw.DataFrame[Any], k: int, identifiers: Sequence[str] = ()
 ) -> Examination:
-    """Count whether every released record may be k records of the table, and every record k released ones.
+    """Count whether every released record may belong to k records of the table, and every record to k released ones.
 
-    The order of released records does not matter. A released text that stands for no value covers no record.
+    The order of released records does not matter. A released text that means no value covers no record.
 
-    Raises `AuditFailed` if an identifier is still there.
+    Raises `AuditFailed` if an identifier is still in the release.
     """
     refuse_identifiers(frame.columns, identifiers)
     if frame.shape[0] != originals.records:
         raise InputError(
-            f"The release has {frame.shape[0]} records and the table {originals.records}; "
-            "give a release of the whole table."
+            f"The release has {counted(frame.shape[0], 'record')} but the table has {originals.records:,}. Give "
+            "a release of the whole table."
         )
     covers = [_cover(originals, name, frame) for name in originals.cells]
     of_released, of_original, sizes = count_counterparts(covers)
     smallest = int(min(of_released.min(), of_original.min()))
-    miss = f"A record has only {smallest} possible counterparts and k = {k}" if smallest < k else ""
+    miss = (
+        f"One record has only {smallest:,} possible counterparts, fewer than k = {k:,}"
+        if smallest < k
+        else ""
+    )
     return Examination(Audit(originals.records, sizes.size, smallest), (miss,), sizes)
 
 
@@ -85,16 +89,20 @@ def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Covered
         return values_covered_by_bounds(
             line, original, *(column_texts(frame, bound) for bound in bounds)
         )
-    raise InputError(f"Quasi-identifier '{name}' is not in the release; audit one that has it.")
+    raise InputError(
+        f"Quasi-identifier '{name}' is not in the release. Give a release that has it."
+    )
 
 
 def count_counterparts(covers: Sequence[CoveredValues]) -> tuple[Places, Places, Places]:
-    """Count who may be whom, among distinct combinations of released texts and distinct original records.
+    """Count possible counterparts among distinct combinations of released texts and distinct original records.
 
     Returns (originals that each combination covers, released records that cover each original, released records
     that have each combination).
     """
-    covers = sorted(covers, key=_breadth)  # narrow columns first: they leave least to the others
+    covers = sorted(
+        covers, key=_breadth
+    )  # narrow columns first: they leave the least work for the others
     texts, sizes = _distinct([cover.places for cover in covers])
     ranks, weights = _distinct([cover.rank for cover in covers])
     of_released, of_original = np.zeros(sizes.size, np.int64), np.zeros(weights.size, np.int64)
@@ -106,7 +114,7 @@ def count_counterparts(covers: Sequence[CoveredValues]) -> tuple[Places, Places,
 
 
 def _breadth(cover: CoveredValues) -> float:
-    """How many of the line's places a released text covers on average."""
+    """The average number of the column's original values that a released text covers."""
     widths = np.add.reduceat(cover.high - cover.low, cover.first[:-1])
     return float(widths[cover.places].mean() / max(1, cover.high.max()))
 

@@ -1,7 +1,6 @@
 """The audit of groups: a plain group-by on the released texts proves k and the requirements.
 
-It shares no code with encoding, methods or kernels: a plain group-by on the texts of the finished table.
-Null is a value of its own, never a wildcard.
+It shares no code with encoding, methods or kernels. Null is a value of its own, never a wildcard.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from shoal.audits.texts import (
     visible_texts,
 )
 from shoal.audits.verdict import Audit, Examination, Places, Proof, refuse_identifiers
-from shoal.errors import AuditFailed, near_miss, raise_problems
+from shoal.errors import AuditFailed, counted, near_miss, raise_problems
 
-CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
+CELLS, GROUPS = 1 << 16, 1 << 13  # most counts and groups examined together
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,21 @@ def audit_texts(
 ) -> Examination:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
-    All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive values that
+    All columns are texts, and records are in one group if their texts are equal, byte for byte. Sensitive values that
     differ only in spaces, case or Unicode form, or in how they spell a number, are one value; see `same_value`. A
-    quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where
-    the table has only some. With a `crowd`, persons are counted in place of records. `counts` are the records of each
-    row, where equal records were counted before.
+    quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, if
+    the table has only some of them. With a `crowd`, people are counted instead of records. `counts` are the records of
+    each row, if equal records were counted before.
 
-    Raises `AuditFailed` if an identifier is still there; whatever else is missed, the examination says.
+    Raises `AuditFailed` if an identifier is still in the table; the examination lists everything else that is missed.
     """
     names = names or table.column_names
     problems: list[str] = []
     columns = _released_columns(table, quasi_identifiers, names, problems)
     if not table.num_rows:
-        problems.append("The table has no records; there is nothing to prove.")
+        problems.append(
+            "The table has no records, so there is nothing to prove. Give a table with records."
+        )
     secrets = _secrets(table, requirements, sensitive, reader or Reader(), names, problems)
     raise_problems(problems)
     refuse_identifiers(table.column_names, identifiers)
@@ -143,17 +144,19 @@ def audit_texts(
     gathered = None if crowd is None else _gathered(crowd, groups)
     hidden = groups.sizes if gathered is None else gathered.heads
     if hidden.min() < k:
-        what = "records" if gathered is None else "persons"
+        what = "records" if gathered is None else "people"
+        small = int(np.count_nonzero(hidden < k))
         misses = [
-            f"{np.count_nonzero(hidden < k)} of {count} groups have fewer than k = {k} {what} "
-            f"(the smallest has {hidden.min()})"
+            f"{small:,} of {counted(count, 'group')} {'has' if small == 1 else 'have'} fewer than k = {k:,} {what} "
+            f"(the smallest has {hidden.min():,})"
         ]
     for requirement in requirements:
         for name in requirement.over(sensitive):
             proof, missed = _prove(requirement, name, groups, secrets[name], gathered)
             proofs.append(proof)
             worst = f"{proof.requirement} (the worst reaches {proof.reached:.4g})"
-            misses.append(f"{missed} of {count} groups miss {worst}" if missed else "")
+            some = f"{missed:,} of {counted(count, 'group')} {'misses' if missed == 1 else 'miss'}"
+            misses.append(f"{some} {worst}" if missed else "")
     audit = Audit(int(groups.sizes.sum()), count, smallest, tuple(proofs))
     if gathered is not None:
         audit = replace(audit, person=gathered.crowd.column, by_person=gathered.found())
@@ -163,14 +166,14 @@ def audit_texts(
 def _released_columns(
     table: pa.Table, quasi_identifiers: Sequence[str], names: Sequence[str], problems: list[str]
 ) -> list[str]:
-    """The columns that hold the quasi-identifiers; those that are missing are added to `problems`."""
+    """Return the columns that contain the quasi-identifiers; missing ones are added to `problems`."""
     columns: list[str] = []
     for name in quasi_identifiers:
         released = [name] if name in table.column_names else list(_bounds(name))
         if set(released) <= set(table.column_names):
             columns.extend(released)
         else:
-            remedy = near_miss(name, names) or "; audit a table that has it."
+            remedy = near_miss(name, names) or ". Give a table that has it."
             problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
     return columns
 
@@ -178,14 +181,14 @@ def _released_columns(
 def _gathered(crowd: PersonIds, groups: _Groups) -> PersonsByGroup:
     if crowd.person.size != groups.group.size:
         raise AuditFailed(
-            f"The release has {groups.group.size} records and persons are known of {crowd.person.size}; "
-            "do not release this table."
+            f"The release has {counted(groups.group.size, 'record')}, but people are known for "
+            f"{counted(crowd.person.size, 'record')}. Do not release this table."
         )
     return PersonsByGroup(crowd, groups.group, groups.sizes.size)
 
 
 def _bounds(name: str) -> tuple[str, str]:
-    """The two columns that may stand for a quasi-identifier."""
+    """The two columns in which a quasi-identifier may be released."""
     return f"{name}_min", f"{name}_max"
 
 
@@ -197,11 +200,11 @@ def _secrets(
     names: Sequence[str],
     problems: list[str],
 ) -> dict[str, _Secret]:
-    """The sensitive columns that requirements are about; what stands in their way is added to `problems`."""
+    """Return the sensitive columns that requirements are about; problems are added to `problems`."""
     found: dict[str, _Secret] = {}
     for name in dict.fromkeys(name for item in requirements for name in item.over(sensitive)):
         if name not in table.column_names:
-            remedy = near_miss(name, names) or "; audit a table that has it."
+            remedy = near_miss(name, names) or ". Give a table that has it."
             problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
             continue
         found[name] = _secret(table[name], reader.of_column(name))
@@ -225,8 +228,8 @@ def _secret(array: pa.ChunkedArray, reader: ColumnReader) -> _Secret:
 
 
 def _groups_of(columns: pa.Table, counts: Places | None) -> _Groups:
-    """Group records by what they read."""
-    with ThreadPoolExecutor() as threads:  # a column each: Arrow works outside of Python's lock
+    """Group records by their texts."""
+    with ThreadPoolExecutor() as threads:  # one column per thread: Arrow releases Python's lock
         found = list(threads.map(numbered, columns.columns))
     group, count = combined(found, columns.num_rows)
     return _Groups(group, np.bincount(group, counts, count).astype(np.int64), counts)
@@ -239,19 +242,19 @@ def _prove(
     secret: _Secret,
     gathered: PersonsByGroup | None = None,
 ) -> tuple[Proof, int]:
-    """The level that all groups reach, and how many of them miss the requirement."""
+    """The level that all groups reach, and the number of groups that miss the requirement."""
     levels = _levels(requirement, groups, secret, gathered)
     described = requirement.describe(column) + requirement.remark(secret.labels)
     missed = int(np.count_nonzero(~requirement.is_met(levels)))
     if gathered is not None:
-        described += ", counted by persons"
+        described += ", with people counted"
     return Proof(described, requirement.required, requirement.worst(levels)), missed
 
 
 def _levels(
     requirement: Requirement, groups: _Groups, secret: _Secret, gathered: PersonsByGroup | None
 ) -> npt.NDArray[np.float64]:
-    """The level of every group, by its records or by its persons."""
+    """The level of every group, by its records or by its people."""
     values = len(secret.labels)
     if gathered is None:
         shares = np.bincount(secret.places, groups.counts, values) / groups.sizes.sum()
@@ -273,7 +276,7 @@ def _counted(
     shares: npt.NDArray[np.float64],
     heads: Places | None,
 ) -> npt.NDArray[np.float64]:
-    """The level of every group by the counts of its values, a run of groups at a time."""
+    """The level of every group by the counts of its values, some groups at a time."""
     values = len(labels)
     found = []
     for start, stop in groups.blocks(values):

@@ -1,4 +1,4 @@
-"""The persons behind the records of a release, counted, and columns that pseudonyms replaced."""
+"""The people behind the records of a release, counted, and columns that pseudonyms replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.errors import AuditFailed, InputError
 
 
 def maximum_matching(values: Sequence[int], persons: Sequence[int]) -> int:
-    """The most pairs of a value and a person who has it, such that no value and no person is in two of them.
+    """Return the largest number of pairs of a value and a person who has it, with each value and person in one pair.
 
     `values` and `persons` say who has what. Every value looks for a person who is free, or who can be made free by
     giving their value's partner another person (Kuhn 1955).
@@ -31,8 +31,8 @@ def maximum_matching(values: Sequence[int], persons: Sequence[int]) -> int:
     owners: dict[int, list[int]] = {}
     for value, person in zip(values, persons, strict=True):
         owners.setdefault(value, []).append(person)
-    taken: dict[int, int] = {}  # the value that each person stands for
-    chosen: dict[int, int] = {}  # the person who stands for each value
+    taken: dict[int, int] = {}  # the value that each person is paired with
+    chosen: dict[int, int] = {}  # the person paired with each value
     return sum(_place(value, owners, taken, chosen) for value in owners)
 
 
@@ -68,16 +68,16 @@ class PersonIds:
     person: Places
 
     def taken(self, order: Places) -> PersonIds:
-        """The persons behind records in another order."""
+        """The people behind records in another order."""
         return PersonIds(self.column, self.person[order])
 
 
 def read_person_ids(
     frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = ()
 ) -> PersonIds:
-    """Read who stands behind each record; texts that differ only in spaces, case or Unicode form are one person.
+    """Read the person of each record; texts that differ only in spaces, case or Unicode form are one person.
 
-    Raises `InputError` where a record has no value: it may be anybody's, and nothing could be counted.
+    Raises `InputError` if a record has no value: it could belong to anyone, so people could not be counted.
     """
     cells = column_texts(frame, column, missing)
     known: dict[str, int] = {}
@@ -86,14 +86,15 @@ def read_person_ids(
     person = number[cells.places].astype(np.int64)
     if (person < 0).any():
         raise InputError(
-            f"Column '{column}' tells persons apart and is empty in some records; fill it or leave them out."
+            f"Column '{column}' identifies people but is empty in some records. Fill it in, or leave these "
+            "records out."
         )
     return PersonIds(column, person)
 
 
 @dataclass(frozen=True)
 class PersonsByGroup:
-    """The persons of every group."""
+    """The people of every group."""
 
     crowd: PersonIds
     group: Places  # of each record
@@ -101,7 +102,7 @@ class PersonsByGroup:
 
     @cached_property
     def _pairs(self) -> tuple[Places, Places, Places]:
-        """The distinct pairs of group and person, how many records each has, and the pair of each record."""
+        """The distinct pairs of group and person, the records of each pair, and the pair of each record."""
         width = int(self.crowd.person.max()) + 1
         key = self.group * width + self.crowd.person
         pairs, place, counts = np.unique(key, return_inverse=True, return_counts=True)
@@ -109,11 +110,11 @@ class PersonsByGroup:
 
     @cached_property
     def heads(self) -> Places:
-        """Persons in each group."""
+        """The number of people in each group."""
         return np.bincount(self._pairs[0], minlength=self.groups)
 
     def found(self) -> Persons:
-        """What is to be told of the persons."""
+        """What to report about people."""
         group, counts, _ = self._pairs
         sizes = np.bincount(self.group, minlength=self.groups)
         return Persons(
@@ -137,12 +138,12 @@ class PersonsByGroup:
     def different(
         self, places: Places, kinds: Sequence[int]
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """For each group, how many different persons can be found with as many different kinds of values."""
+        """For each group, the largest number of different people who can be matched with different kinds of values."""
         kind = np.asarray(kinds, dtype=np.int64)
         number = int(kind.max()) + 1
         group, pair, value = self.having(kind[places], number)
         found = np.bincount(np.unique(group * number + value) // number, minlength=self.groups)
-        several = np.unique(group[1:][pair[1:] == pair[:-1]])  # where a person has two kinds
+        several = np.unique(group[1:][pair[1:] == pair[:-1]])  # some person has two kinds
         start = np.searchsorted(group, several, side="left")
         stop = np.searchsorted(group, several, side="right")
         for g, first, last in zip(several.tolist(), start.tolist(), stop.tolist(), strict=True):
@@ -155,18 +156,18 @@ _PSEUDONYM = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class ReplacedColumns:
-    """What must be known of columns that pseudonyms replace: which of them may link records, and their values."""
+    """What the audit must know about columns that pseudonyms replace: which may link records, and their values."""
 
     columns: tuple[str, ...]
     may_repeat: tuple[str, ...] = ()
-    # None where the original table is not known.
+    # None if the original table is not known.
     originals: Mapping[str, frozenset[str]] | None = None
 
 
 def read_replaced(
     table: nw.DataFrame[Any], columns: Sequence[str], may_repeat: Sequence[str]
 ) -> ReplacedColumns:
-    """Read the original values of the columns that a release of this table replaces."""
+    """Read the original values of the columns that pseudonyms replace in a release of this table."""
     originals = {
         name: frozenset(same_text(text) for text in column_texts(table, name).texts if text)
         for name in columns
@@ -175,7 +176,7 @@ def read_replaced(
 
 
 def prove_replaced(frame: nw.DataFrame[Any], replaced: ReplacedColumns) -> None:
-    """Fail unless each column holds nothing but pseudonyms, no original value, and none twice unless that is allowed.
+    """Fail unless each column contains only pseudonyms, no original value, and none twice unless that is allowed.
 
     Raises `AuditFailed` with a sentence for every column that does not.
     """
@@ -194,16 +195,16 @@ def _failures(name: str, cells: ColumnTexts, replaced: ReplacedColumns) -> list[
     found = []
     if not all(_PSEUDONYM.fullmatch(text) for text in texts):
         found.append(
-            f"Column '{name}' holds something else than pseudonyms; do not release this table."
+            f"Column '{name}' contains values that are not pseudonyms. Do not release this table."
         )
     original = (replaced.originals or {}).get(name, frozenset())
     if any(same_text(text) in original for text in texts):
-        found.append(f"Column '{name}' holds original identifiers; do not release this table.")
+        found.append(f"Column '{name}' contains original identifiers. Do not release this table.")
     counts = np.bincount(cells.places, minlength=len(cells.texts))
     counts[cells.texts.index(None)] = 0  # missing values link nothing
     if counts.max() > 1 and name not in replaced.may_repeat:
         found.append(
-            f"A pseudonym of column '{name}' stands in several records and links them, which nobody allowed; "
-            "do not release this table."
+            f"A pseudonym of column '{name}' occurs in several records and links them, which is not allowed. Do "
+            "not release this table."
         )
     return found

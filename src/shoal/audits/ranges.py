@@ -25,7 +25,7 @@ ANYTHING = "*"
 
 
 class Line:
-    """A column whose values have no order: a text stands for itself, or for anything."""
+    """A column whose values have no order: a text covers its own value, or any value."""
 
     def __init__(self, known: Texts) -> None:
         self.rank: Places = np.arange(len(known))
@@ -33,7 +33,7 @@ class Line:
         self.length = len(known)
 
     def covered(self, released: str | None) -> Stretches:
-        """The stretches that a released text covers, none where it stands for no known value."""
+        """The stretches that a released text covers; none if it means no known value."""
         if released in self.places:
             return tuple((at, at + 1) for at in self.places[released])
         if released == ANYTHING:
@@ -41,7 +41,7 @@ class Line:
         return self.several(released) if released is not None else ()
 
     def several(self, released: str) -> Stretches:
-        """The stretches that a text covers which is neither a known value nor `*`."""
+        """The stretches covered by a text that is neither a known value nor `*`."""
         return ()
 
 
@@ -88,7 +88,7 @@ class RangeLine(Line):
         return all(value == int(value) for value in numbers)
 
     def _clock(self, text: str) -> datetime:
-        """A date or time as the clock shows it: of a typed column in its own zone, of a text in UTC."""
+        """A date or time as a clock shows it: in the zone of a typed column, in UTC for text."""
         form = self.reader.date_format
         found = None
         with suppress(ValueError):
@@ -99,7 +99,7 @@ class RangeLine(Line):
         return found.replace(tzinfo=None)
 
     def _beyond(self, name: str) -> Marks | None:
-        """Which values are folded into the lowest or highest one; None where the model has none."""
+        """Which values are folded into the lowest or highest one; None if the model folds none."""
         end = getattr(self.model, name, None)
         if end is None:
             return None
@@ -123,7 +123,7 @@ class RangeLine(Line):
         return self.covers(*ends_of_text(released))
 
     def _end_texts(self, name: str) -> tuple[str, ...]:
-        """How the one value reads for all beyond a day, which no format of the table's decides."""
+        """The text for all values beyond a day; the table's format does not affect it."""
         if not self.are_dates or self.are_periods:
             return ()
         day = end_days(getattr(self.model, name), name == "low", False)
@@ -133,13 +133,13 @@ class RangeLine(Line):
         return (f"≤ {text}", f"<= {text}") if name == "low" else (f"≥ {text}", f">= {text}")
 
     def between(self, low: End, high: End) -> Stretches:
-        """The stretches between two bounds; the upper one is left out where bins end below it."""
+        """The stretches between two bounds; the upper bound is excluded if bins end below it."""
         if (low is None and self.below is None) or (high is None and self.above is None):
             return ()
         return self.covers(low, f"<{high}" if high is not None and self.is_half_open else high)
 
     def covers(self, low: End, high: End) -> Stretches:
-        """The stretches between two ends, both included unless they say otherwise."""
+        """The stretches between two ends, both included unless the texts say otherwise."""
         start, stop = self._place(low, True), self._place(high, False)
         if start is None or stop is None:
             return ()
@@ -160,7 +160,7 @@ class RangeLine(Line):
         return stretches(marks)
 
     def _place(self, end: End, is_low: bool) -> int | Marks | None:
-        """Where the values begin, or stop, that are not beyond an end, or which they are; None if it is unreadable."""
+        """Where values before (or after) an end begin, or which they are; None if the text is unreadable."""
         if end is None:
             return 0 if is_low else len(self.values)
         is_out = end[:1] == (">" if is_low else "<")
@@ -200,7 +200,7 @@ def stretches(marks: Marks) -> Stretches:
 
 
 def listed_values(released: str) -> Iterator[str]:
-    """The values that a text in braces lists: plain, or in quotes like those of JSON."""
+    """The values that a text in braces lists: plain, or quoted like JSON."""
 
     if released[:1] != "{" or released[-1:] != "}":
         return

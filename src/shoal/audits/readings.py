@@ -27,7 +27,7 @@ from shoal.audits.text_ends import days_of, end_days
 from shoal.audits.texts import ColumnReader, ColumnTexts
 from shoal.audits.verdict import Places
 
-_LAST = "\U0010ffff"  # sorts after every sign that a code may go on with
+_LAST = "\U0010ffff"  # sorts after every character that may follow in a code
 
 
 class PrefixLine(Line):
@@ -95,7 +95,7 @@ class TreeLine(Line):
         }
         self.nodes.setdefault(ANYTHING, root)
         self.stretch = [(first[node], first[node] + size[node]) for node in range(root)]
-        self.stretch.append((0, self.length))  # the root covers missing values as well
+        self.stretch.append((0, self.length))  # the root covers missing values, too
         self.folds = folds_of(tree, [first[leaf] for leaf in range(leaves)])
         self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
 
@@ -115,7 +115,7 @@ class TreeLine(Line):
             return ()
         first, after = self.stretch[self.nodes[released]]
         marks = _marked(self.length, set(range(first, after)))
-        # One leaf stands for all beyond an end, where all or none of them are covered.
+        # One leaf represents all values beyond an end, of which all or none are covered.
         for _, beyond in self.folds:
             if not marks[sorted(beyond)].all():
                 marks[sorted(beyond)] = False
@@ -129,7 +129,7 @@ def _marked(length: int, places: set[int]) -> npt.NDArray[np.bool_]:
 
 
 def folds_of(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
-    """How the leaves beyond a lowest and a highest value read, and their places."""
+    """The texts of the leaves beyond a lowest and a highest value, and their places."""
     found = []
     for name, signs in (("low", ("≤", "<=")), ("high", ("≥", ">="))):
         end = getattr(tree, name, None)
@@ -153,7 +153,7 @@ def folds_of(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], se
 
 
 def _plain_number(number: Decimal) -> str:
-    """A number without an exponent or needless zeros."""
+    """A number without an exponent or unnecessary zeros."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -185,21 +185,21 @@ class OrderLine(Line):
         return ()
 
     def between(self, low: str | None, high: str | None) -> Stretches:
-        """All categories from one to another, both included; None and what reads like one stands for an open end."""
+        """All categories from one to another, both included; None and its text mean an open end."""
         last, at_end = len(self.place) - 1, self.length - 1
         is_low = self.lowest >= 0 and (low is None or low.endswith(OR_LOWER))
         is_high = self.highest < at_end and (high is None or high.endswith(OR_HIGHER))
         start = 0 if is_low else self.place.get(low or "", -1) if low is not None else -1
         stop = last if is_high else self.place.get(high or "", -1) if high is not None else -1
         if not is_low and start <= self.lowest and self.lowest >= 0:
-            return ()  # one category stands for all up to the lowest one
+            return ()  # one category represents all up to the lowest one
         if not is_high and stop >= self.highest:
             return ()
         return ((start, stop + 1),) if 0 <= start <= stop else ()
 
 
 class OwnLine(Line):
-    """A column released by a user's own model, which says itself what its texts cover."""
+    """A column released by a user's own model, which defines what its texts cover."""
 
     def __init__(self, known: Texts, model: Any) -> None:
         super().__init__(known)
@@ -212,10 +212,10 @@ class OwnLine(Line):
 
 @dataclass(frozen=True)
 class CoveredValues:
-    """A released column beside the original: what its texts cover of the line of values."""
+    """A released column next to the original: which values its texts cover."""
 
     rank: Places  # of each original record's value
-    places: Places  # of each released record's text among those that cover different stretches
+    places: Places  # for each released record: its text among those that cover different stretches
     # Where the stretches of each such text begin in `low` and `high`, and their number.
     first: Places
     low: Places
@@ -230,7 +230,7 @@ class CoveredValues:
 
 
 def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
-    """The line of an original column's values, by its model."""
+    """The sorted values of an original column, by its model."""
     has_ends = _ends(model) != (None, None)
     match getattr(model, "name", None):
         case "hierarchy":
@@ -251,12 +251,12 @@ def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
 
 
 def _ends(model: Any) -> tuple[Any, Any]:
-    """The lowest and the highest value beyond which a model folds values, None where there is none."""
+    """The lowest and the highest value beyond which a model folds values; None for no limit."""
     return getattr(model, "low", None), getattr(model, "high", None)
 
 
 def _order(cells: ColumnTexts, model: Any) -> Sequence[str]:
-    """The order of a column's categories: given, by name, or its own; none at all covers nothing."""
+    """The order of a column's categories: given, alphabetical, or its own; no order covers nothing."""
     given = model.values
     if isinstance(given, tuple):
         return given
@@ -273,9 +273,9 @@ def covered_values(line: Line, original: ColumnTexts, released: ColumnTexts) -> 
 def values_covered_by_bounds(
     line: RangeLine | OrderLine, original: ColumnTexts, low: ColumnTexts, high: ColumnTexts
 ) -> CoveredValues:
-    """The same for a column released as two, of lower and of upper bounds.
+    """Find what a column covers that was released as two, lower and upper bounds.
 
-    No bounds stand for a missing value, or for anything if more records have none than were missing.
+    Empty bounds mean a missing value, or any value if more records have empty bounds than were missing.
     """
     pairs, places = np.unique(
         np.stack([low.places, high.places], axis=1), axis=0, return_inverse=True
@@ -292,8 +292,8 @@ def values_covered_by_bounds(
 def _cover(
     line: Line, original: ColumnTexts, places: Places, covered: Sequence[Stretches]
 ) -> CoveredValues:
-    """Number texts by what they cover, so that those that cover the same are one."""
-    different = sorted({own or NOTHING for own in covered})  # neighbours cover alike stretches
+    """Number texts by what they cover, so that texts that cover the same are one."""
+    different = sorted({own or NOTHING for own in covered})  # neighbours cover similar stretches
     known = {own: number for number, own in enumerate(different)}
     number = np.array([known[own or NOTHING] for own in covered], dtype=np.int64)
     ends = np.array([stretch for own in known for stretch in own], dtype=np.int64)

@@ -1,10 +1,10 @@
-"""The audit of releases over time: nobody's set of possible sensitive values ever has fewer than m.
+"""The audit of releases over time: nobody's set of possible sensitive values ever has fewer than m values.
 
 Everybody has one set of values, their *signature*, in all releases. The people of every group of every release have
-one signature, and each of its values is as frequent as any other among them. To exchange these values among all people
-of the signature, in all releases at once, changes nothing that is released; so whoever has all of them, and knows who
-stands in which group, still holds every value of the signature for equally likely (m-invariance; Xiao & Tao 2007, there
-with each value once).
+one signature, and each of its values is as frequent as any other among them. Exchanging these values among all people
+of the signature, in all releases at once, changes nothing that is released. So an attacker who has all releases and
+knows who is in which group still finds every value of the signature equally likely (m-invariance; Xiao & Tao 2007,
+there with each value once).
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ import pyarrow as pa
 
 from shoal.audits.texts import combined, decimal_of, moment, numbered, same_value
 from shoal.audits.verdict import Places, Proof
+from shoal.errors import counted
 
 Signature = Sequence[str | None]
 
 
 @dataclass(frozen=True)
 class SeriesEvidence:
-    """Whose records a release holds, as far as the audit of a series must know: signatures, now and before."""
+    """Whose records a release contains, as far as the audit of a series must know: signatures, now and before."""
 
     signatures: Sequence[Signature]
     signature: Places  # of each released record
-    before: Places  # the signature that its person had already, −1 for none
+    before: Places  # the signature that its person already had, −1 for none
     m: int
     sensitive: str
     releases: int
-    spellings: Mapping[str, str] = field(default_factory=dict)  # of values, where they are texts
+    spellings: Mapping[str, str] = field(default_factory=dict)  # of values that are texts
 
 
 def audit_series(
     table: pa.Table, columns: Sequence[str], witness: SeriesEvidence, missing: Sequence[str] = ()
 ) -> tuple[Proof, str]:
-    """What is proved of a release as one of a series, and how it is missed, empty where it is not.
+    """Return what is proved of a release as one of a series, and how it fails, empty if it does not.
 
     `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
     """
     texts = table[witness.sensitive].to_pylist()
     values = signature_values(texts, witness.signatures, missing)
     if len(values) != witness.signature.size:
-        return _proof(0, witness), "The release has other records than its series knows of"
+        return _proof(0, witness), "The release has other records than its series"
     group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
     counts: dict[tuple[int, int], Counter[str | None]] = {}
     keys = zip(group.tolist(), witness.signature.tolist(), values, strict=True)
@@ -61,23 +62,30 @@ def audit_series(
     mixed = len(counts) - len({place for place, _ in counts})
     used = np.unique(witness.signature).tolist()
     least = min(len(set(witness.signatures[number])) for number in used)
-    moved = np.count_nonzero((witness.before >= 0) & (witness.before != witness.signature))
+    moved = int(np.count_nonzero((witness.before >= 0) & (witness.before != witness.signature)))
     misses = []
     if mixed:
-        misses.append(f"{mixed} groups hold people of several signatures")
+        misses.append(
+            f"{counted(mixed, 'group')} {'contains' if mixed == 1 else 'contain'} people with several signatures"
+        )
     if unlike:
-        misses.append(f"in {unlike} groups the values of a signature are not equally frequent")
+        misses.append(
+            f"in {counted(unlike, 'group')} the values of a signature are not equally frequent"
+        )
     if moved:
-        misses.append(f"{moved} persons have another signature than before")
+        misses.append(
+            f"{counted(moved, 'person', 'people')} {'has' if moved == 1 else 'have'} a different signature than "
+            "before"
+        )
     if least < witness.m:
-        misses.append(f"a signature has {least} values and {witness.m} are promised")
+        misses.append(f"a signature has {counted(least, 'value')} instead of {witness.m:,}")
     if links := misspelled(texts, values, witness.spellings):
         misses.append(links)
     return _proof(least, witness), ", and ".join(misses)
 
 
 def _proof(least: int, witness: SeriesEvidence) -> Proof:
-    count = f"{witness.releases} release{'s' if witness.releases > 1 else ''}"
+    count = counted(witness.releases, "release")
     what = f"{witness.m}-invariance of '{witness.sensitive}' over {count}"
     return Proof(what, float(witness.m), float(least))
 
@@ -85,9 +93,9 @@ def _proof(least: int, witness: SeriesEvidence) -> Proof:
 def signature_values(
     texts: Sequence[str | None], signatures: Sequence[Signature], missing: Sequence[str] = ()
 ) -> list[str | None]:
-    """Texts of a sensitive column as the values of signatures, None where one is missing.
+    """Texts of a sensitive column as the values of signatures, None for missing ones.
 
-    Files and frames write numbers and dates in different ways, so these count as the value that means the same.
+    Files and frames write numbers and dates in different ways, so texts count as the value with the same meaning.
     """
     named = {value for own in signatures for value in own if value is not None}
     meant = {_meaning(value): value for value in named}
@@ -100,7 +108,7 @@ def signature_values(
 
 
 def _meaning(value: str) -> Decimal | tuple[datetime, str] | str:
-    """The number or date that a text may stand for, or the text itself."""
+    """The number or date that a text may mean, or the text itself."""
     with suppress(InvalidOperation, ValueError):
         return decimal_of(value)
     with suppress(ValueError, OverflowError):
@@ -111,9 +119,9 @@ def _meaning(value: str) -> Decimal | tuple[datetime, str] | str:
 def misspelled(
     texts: Sequence[str | None], values: Sequence[str | None], spellings: Mapping[str, str]
 ) -> str:
-    """How many values do not read the same in all releases, in words; empty where all do.
+    """Say how many values are not spelled the same in all releases; empty if all are.
 
-    Whoever spells a value in another way than others could be followed from release to release.
+    A person with a unique spelling could be followed from release to release.
     """
     found: dict[str | None, set[str | None]] = {}
     for value, text in set(zip(values, texts, strict=True)):
@@ -122,7 +130,11 @@ def misspelled(
         len(own) > 1 or (value is not None and own != {spellings.get(value, *own)})
         for value, own in found.items()
     )
-    return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""
+    return (
+        f"{counted(wrong, 'sensitive value')} {'is' if wrong == 1 else 'are'} not spelled as in all releases"
+        if wrong
+        else ""
+    )
 
 
 def is_earlier_release(
@@ -130,7 +142,7 @@ def is_earlier_release(
     signatures: Sequence[Signature],
     night: Mapping[str, Mapping[int, int]],
 ) -> bool:
-    """Whether a finished table, the counts of values by group, is made of the signatures of a night."""
+    """Whether a finished table, as counts of values by group, consists of the signatures of one release."""
     expected: dict[str, Counter[str | None]] = {read: Counter() for read in night}
     for read, copies in night.items():
         for number, times in copies.items():

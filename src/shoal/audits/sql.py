@@ -1,4 +1,4 @@
-"""The audit as SQL, for tables that stay in a database: a query returns a row for every requirement that is missed."""
+"""The audit as SQL, for tables that stay in a database: the query returns a row for every missed requirement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from shoal.audits.requirements import Requirement
 from shoal.errors import InputError
 
-_TEMPLATE = re.compile(r"\{\{ ?[\w.()', ]+ ?\}\}")  # of dbt and the like, which put the name there
+_TEMPLATE = re.compile(
+    r"\{\{ ?[\w.()', ]+ ?\}\}"
+)  # of dbt and similar tools, which insert the name there
 
 
 def audit_sql(
@@ -18,19 +20,19 @@ def audit_sql(
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
 ) -> str:
-    """A query that returns nothing if a table keeps its requirements.
+    """Return a query that finds nothing if a table meets its requirements.
 
     Parameters
     ----------
     relation
-        The name of the table, with a schema before a dot, or a template like `{{ model }}`, which is left as it is.
+        The name of the table, with a schema before a dot, or a template like `{{ model }}`, which is not changed.
     columns
         The columns in which quasi-identifiers are released.
 
     Raises
     ------
     InputError
-        Where a requirement cannot be counted by plain SQL.
+        If plain SQL cannot count a requirement.
 
     Examples
     --------
@@ -74,16 +76,16 @@ def _check(requirement: Requirement, name: str, table: str, columns: Sequence[st
     condition = requirement.missed_in_sql()
     if condition is None:
         raise InputError(
-            f"{requirement.describe(name)} cannot be counted by plain SQL; audit the table by shoal, or require k, "
+            f"Plain SQL cannot count {requirement.describe(name)}. Check the table with shoal, or require k, "
             "diversity by frequency or distinct, sensitivity without a hierarchy, or alpha for all values."
         )
     return _groups(counted, columns, condition)
 
 
 def _value(name: str) -> str:
-    """A sensitive value such that 1, 1.0 and 1,00 are one.
+    """A sensitive value in SQL, with 1, 1.0 and 1,00 as one value.
 
-    Zeros at the end of any text with a point or comma are taken off: a few values more than in `same_value` become
+    Zeros at the end of any text with a point or comma are removed. A few more values than in `same_value` become
     one, which makes the requirements that SQL can count stricter, never looser.
     """
     text = f"LOWER(TRIM(CAST({sql_name(name)} AS VARCHAR(1000))))"
@@ -99,7 +101,7 @@ def _relation(name: str) -> str:
     parts = name.split(".")
     if not all(part.strip() for part in parts) or len(parts) > 3:
         raise InputError(
-            "The name of a table for SQL is NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME; write it so."
+            "The table name for SQL must be NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME. Correct it."
         )
     return ".".join(map(sql_name, parts))
 
@@ -107,7 +109,9 @@ def _relation(name: str) -> str:
 def sql_name(name: str) -> str:
     """The name of a column or table in SQL."""
     if "\0" in name:
-        raise InputError("A name holds a NUL character, which SQL cannot write; rename it.")
+        raise InputError(
+            "A name contains a NUL character, which SQL cannot write. Rename the column or table."
+        )
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -12,7 +12,7 @@ _OPEN_ABOVE = {"≥ ": "", ">= ": "", "> ": ">"}
 _OPEN_BELOW = {"≤ ": "", "<= ": "", "< ": "<"}
 _PERIOD = re.compile(r"([0-9]{4})(?:-(?:Q([1-4])|W([0-9]{2})|([0-9]{2})(?:-([0-9]{2}))?))?")
 
-End = str | None  # None where a range has no end; < and > before a text leave it out
+End = str | None  # None if a range has no end; < and > before a text exclude it
 
 
 def ends_of_text(released: str) -> tuple[End, End]:
@@ -48,9 +48,9 @@ def _closed(low: str, high: str) -> tuple[End, End]:
 
 
 def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
-    """The first and the last day that a day, week, month, quarter or year has, as ordinals; None for other texts.
+    """The first and the last day of a day, week, month, quarter or year, as ordinals; None for other texts.
 
-    `by_weeks` takes a year for that of ISO weeks.
+    `by_weeks` reads a year as a year of ISO weeks.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
 
 
 def unit_of(text: str) -> str | None:
-    """Which of day, week, month, quarter, year and decade a text names; None for other texts.
+    """Which unit a text names: day, week, month, quarter, year or decade; None for other texts.
 
     Examples
     --------

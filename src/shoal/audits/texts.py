@@ -22,7 +22,7 @@ from shoal.audits.verdict import Places
 from shoal.errors import InputError, raise_problems
 
 _AFTER_ALL = date.max.toordinal() + 1
-_DECIMAL = re.compile(  # 2e10 without a sign after the e may be a code
+_DECIMAL = re.compile(  # 2e10 without a plus or minus after the e may be a code
     r"(?P<sign>[+-]?)(?P<digits>(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?P<power>e[+-][0-9]{1,3})?"
 )
 _FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixth
@@ -30,9 +30,9 @@ _FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixt
 
 @dataclass(frozen=True)
 class Reader:
-    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates.
+    """How the audit reads values: texts that mean "missing", numbers and dates, as the settings say.
 
-    Missing values and the format of dates are those of all columns, or have an entry for each of some columns and
+    Missing values and the format of dates apply to all columns, or have an entry for each of some columns and
     one, named *, for all.
     """
 
@@ -62,7 +62,7 @@ class ColumnReader:
 
 
 def visible_texts(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
-    """Some columns of a frame as the text that a reader sees; equal texts mean records that read the same."""
+    """Some columns of a frame as the text that a reader sees; equal texts mean records that look the same."""
     found = {}
     problems = []
     for name in columns:
@@ -79,13 +79,13 @@ _NO_TEXT = (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError)
 
 def _no_text_problem(name: str) -> str:
     return (
-        f"Column '{name}' holds values that have no text, or mixes types; "
-        "convert it to numbers, dates or text."
+        f"Column '{name}' contains values without a text form, or mixes types. Convert it to numbers, dates or "
+        "text."
     )
 
 
 def _arrow_of(frame: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:
-    """A column as Arrow; of an Arrow table without the copy that Narwhals would make."""
+    """A column as Arrow; a column of an Arrow table is not copied."""
     native = frame.to_native()
     return native[name] if isinstance(native, pa.Table) else frame.get_column(name).to_arrow()
 
@@ -114,7 +114,7 @@ def released_text(value: Any) -> str:
 
 
 def same_text(text: str) -> str:
-    """The form that all texts share which differ only in spaces, case or Unicode form."""
+    """The form shared by all texts that differ only in spaces, case or Unicode form."""
     composed = unicodedata.normalize("NFKC", text)
     visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
     lower = unicodedata.normalize("NFKC", visible.casefold())
@@ -122,10 +122,10 @@ def same_text(text: str) -> str:
 
 
 def same_value(text: str) -> str:
-    """The form that all texts of one sensitive value share.
+    """The form shared by all texts of one sensitive value.
 
     These are texts that differ only in spaces, case or Unicode form, and spellings of one number: 1, 1.0, +1,00 and
-    1e+00. A text with a leading zero, like 01, is a code and no number.
+    1e+00. A text with a leading zero, like 01, is a code, not a number.
     """
     plain = same_text(text)
     number = _DECIMAL.fullmatch(plain)
@@ -141,7 +141,7 @@ def same_value(text: str) -> str:
 def ascending_order(
     texts: Sequence[str], decimal: str, date_format: str | None
 ) -> list[int] | None:
-    """The order of texts that are all numbers, dates, or ranges of these; None where they are none of them."""
+    """The order of texts that are all numbers, all dates, or all ranges of these; None otherwise."""
     for read in (
         partial(decimal_of, decimal=decimal),
         partial(moment, date_format=date_format),
@@ -174,7 +174,7 @@ def _range(text: str, decimal: str) -> tuple[Decimal, Decimal]:
 
 
 def decimal_of(text: str, decimal: str = ".") -> Decimal:
-    """A number as something that can be compared."""
+    """A number in a form that can be compared."""
     found = Decimal(text.replace(decimal, ".") if decimal != "." else text)
     if not found.is_finite():
         raise ValueError("not finite")
@@ -182,7 +182,7 @@ def decimal_of(text: str, decimal: str = ".") -> Decimal:
 
 
 def moment(text: str, date_format: str | None) -> tuple[datetime, str]:
-    """A date or time as something that can be compared: to the microsecond, and the digits after."""
+    """A date or time in a form that can be compared: to the microsecond, and the digits after."""
     if date_format:
         return datetime.strptime(text, date_format).replace(tzinfo=UTC), ""
     with suppress(ValueError):
@@ -218,7 +218,7 @@ class ColumnTexts:
     places: Places
     texts: tuple[str | None, ...]
     is_exact: bool  # whether numbers have more digits than floats keep
-    is_text: bool = False  # whether the column holds texts, which may be numbers or dates
+    is_text: bool = False  # whether the column contains texts, which may be numbers or dates
     order: tuple[str, ...] | None = None  # of the categories, where the column has one itself
 
     def as_texts(self) -> pa.Array:
@@ -227,7 +227,7 @@ class ColumnTexts:
 
 
 def column_texts(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ()) -> ColumnTexts:
-    """Read a column of a frame; `missing` are texts that stand for a missing value."""
+    """Read a column of a frame; `missing` are texts that mean "missing"."""
     try:
         column = _arrow_of(frame, name)
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
@@ -251,7 +251,7 @@ def column_texts(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = (
 
 
 def _order(chunks: Sequence[pa.Array]) -> tuple[str, ...] | None:
-    """The categories of an ordered dictionary that all chunks share, as text; None where there is none."""
+    """The categories of an ordered dictionary that all chunks share, as text; None if there is none."""
     if not chunks or not (pa.types.is_dictionary(chunks[0].type) and chunks[0].type.ordered):
         return None
     first = chunks[0].dictionary
@@ -273,7 +273,7 @@ MOST_NUMBERS = 2**62
 
 
 def numbered(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
-    """Number what records read in a column, a missing value included; also return how many numbers there are."""
+    """Number the texts of records in a column, missing values included; also return how many numbers there are."""
     encoded = pc.dictionary_encode(column, null_encoding="encode")
     chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
     indices = [np.asarray(chunk.indices) for chunk in chunks]  # all share one dictionary
@@ -282,10 +282,10 @@ def numbered(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
 
 
 def combined(columns: Iterable[tuple[Places, int]], records: int) -> tuple[Places, int]:
-    """Number what records read in several columns together; also return how many numbers there are."""
+    """Number the texts of records in several columns together; also return how many numbers there are."""
     number, size = np.zeros(records, dtype=np.int64), 1
     for place, values in columns:
-        if size > MOST_NUMBERS // values:  # number combinations anew, so that no product overflows
+        if size > MOST_NUMBERS // values:  # renumber combinations, so that no product overflows
             number, size = numbered(pa.array(number))
         number, size = number * values + place, size * values
     return numbered(pa.array(number))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import AuditFailed
+from shoal.errors import AuditFailed, counted
 
 State = Literal["protected", "proved for some columns only", "not proved"]
 
@@ -20,7 +20,7 @@ TITLES = {
     "proved for some columns only": "! Proved for some columns only",
     "not proved": "✗ Not proved",
 }
-MOST_NAMES, LONGEST = 12, 80  # columns that a sentence names, and characters of each
+MOST_NAMES, LONGEST = 12, 80  # columns named in a sentence, and characters of each
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Unprotected:
     columns
         Kept columns, columns without a role, and sensitive ones that are nearly unique, identifiers or free text.
     identified
-        People whose combination of these columns and the released quasi-identifiers nobody else has.
+        People with a combination of these columns and the released quasi-identifiers that nobody else has.
     of
         All people in the release.
     limit
@@ -61,7 +61,7 @@ class Verdict:
     sentence
         What that means for this release.
     reasons
-        What else keeps it from being protected.
+        Further reasons why it is not protected.
     failures
         Requirements that are not met, a sentence each.
     unprotected
@@ -93,7 +93,7 @@ class Verdict:
         return f"{self.title}. {self.sentence}"
 
     def to_dict(self) -> dict[str, Any]:
-        """This verdict as dicts, lists, texts and numbers, ready for JSON."""
+        """Return this verdict as dicts, lists, texts and numbers, ready for JSON."""
         unprotected = asdict(self.unprotected) | {"columns": list(self.unprotected.columns)}
         return {
             "state": self.state,
@@ -115,18 +115,18 @@ def judge(
 ) -> Verdict:
     """Judge a release.
 
-    `promise` says what is proved where nothing fails, without a full stop: "Every record looks the same as at least 9
+    `promise` says what is proved if nothing fails, without a full stop: "Every record looks the same as at least 9
     others". `k` is what was required; 1 protects nobody. `failures` are requirements that are not met, and
-    `unprotected` are the columns that nothing protects. `leaks` say what released columns give away although somebody
-    allowed it, and `persons` why nothing is proved for people who have several records.
+    `unprotected` are the columns that nothing protects. `leaks` say what released columns reveal although that was
+    allowed, and `persons` why nothing is proved for people who have several records.
     """
     open_columns = unprotected or Unprotected()
     if failures:
-        sentence = "This table does not meet its requirements; do not release it."
+        sentence = "This table does not meet its requirements. Do not release it."
         return Verdict("not proved", sentence, (), tuple(failures), open_columns)
     if k < 2:
         sentence = (
-            "With k = 1 any record may be unique, so nothing is protected. Choose k of at least 2."
+            "With k = 1, any record may be unique, so nothing is protected. Choose k of at least 2."
         )
         return Verdict("not proved", sentence, (), (), open_columns)
     reasons = [*_identified(open_columns), *persons, *leaks]
@@ -137,28 +137,28 @@ def judge(
 
 
 def _identified(found: Unprotected) -> list[str]:
-    """That columns identify more people than the limit says."""
+    """Say that columns identify more people than the limit allows."""
     if found.is_within:
         return []
     what = f"the unprotected column {_names(found.columns)}"
     if len(found.columns) > 1:
         what = f"the {len(found.columns):,} unprotected columns ({_names(found.columns)})"
     return [
-        f"Anyone who knows {what} of a person, besides the quasi-identifiers, can identify {found.identified:,} of "
-        f"{found.of:,} people."
+        f"Anyone who knows {what} in addition to the quasi-identifiers can identify {found.identified:,} of "
+        f"{counted(found.of, 'person', 'people')}."
     ]
 
 
 def _within(found: Unprotected) -> str:
-    """What unprotected columns identify within the limit."""
+    """Say whom unprotected columns identify within the limit."""
     if not found.columns:
         return ""
     names = _names(found.columns)
     if not found.identified:
         return f"; the unprotected columns ({names}) identify nobody"
     return (
-        f"; the unprotected columns ({names}) identify {found.identified:,} of {found.of:,} people, within the limit "
-        f"of {100 * found.limit:.4g} %"
+        f"; the unprotected columns ({names}) identify {found.identified:,} of "
+        f"{counted(found.of, 'person', 'people')}, within the limit of {100 * found.limit:.4g} %"
     )
 
 
@@ -194,7 +194,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Persons:
-    """What an identifier that repeats says about the persons behind the records.
+    """What an identifier that repeats says about the people behind the records.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Persons:
     smallest
         Its distinct values in the group that has fewest.
     largest_share
-        The largest share of a group's records that one person has, where persons are counted.
+        The largest share of a group's records that one person has, if people are counted.
     """
 
     identifier: str
@@ -216,28 +216,28 @@ class Persons:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What was proved of a released table.
+    """What was proved about a released table.
 
     Attributes
     ----------
     records
         Records in the table.
     groups
-        Groups of records that read the same.
+        Groups of records that look the same.
     k
         Records in the smallest group.
     proofs
         One `Proof` for every requirement beyond k and column it is about.
     persons
-        The identifier that most likely tells persons apart, if some group has fewer than k of its values: k counts
-        records there, and for persons nothing is proved.
+        The column that most likely identifies people, if some group has fewer than k of its values: k then counts
+        records, and nothing is proved for people.
     unnamed
-        Columns that are in the table although nobody gave them a role; nothing is proved about them.
+        Columns in the table without a role; nothing is proved about them.
     person
-        The column by which persons, not records, were to be counted; empty where none was named.
+        The column by which people, not records, were to be counted; empty if none was named.
     by_person
-        What was counted of persons: then `by_person.smallest` is k, and proofs are about persons. None where
-        `person` is empty or cannot be known from a finished table alone; then nothing is proved for persons.
+        What was counted of people: then `by_person.smallest` is k, and proofs are about people. None if
+        `person` is empty or cannot be known from a finished table alone; then nothing is proved for people.
     verdict
         Whether the table is safe as a whole, in all its columns.
     """
@@ -254,7 +254,7 @@ class Audit:
 
     @property
     def smallest(self) -> int:
-        """The least that a group holds: persons where they were counted, else records."""
+        """The size of the smallest group: people if they were counted, else records."""
         return self.k if self.by_person is None else self.by_person.smallest
 
     def __repr__(self) -> str:
@@ -271,10 +271,15 @@ class Audit:
         rows = [
             *([] if self.verdict is None else [("verdict", str(self.verdict))]),
             ("records", f"{self.records:,}"),
-            ("groups", f"{self.groups:,}, the smallest of {self.k:,} records"),
+            ("groups", f"{self.groups:,} (smallest: {counted(self.k, 'record')})"),
         ]
         if self.by_person is not None:
-            rows.append(("persons", f"at least {self.by_person.smallest:,} in every group"))
+            rows.append(
+                (
+                    "persons",
+                    f"at least {counted(self.by_person.smallest, 'person', 'people')} in every group",
+                )
+            )
         for proof in self.proofs:
             levels = f"{proof.reached:.4g} reached, {proof.required:.4g} required"
             rows.append(("proved", f"{proof.requirement}: {levels}"))
@@ -287,42 +292,42 @@ class Audit:
         return f'<table><caption style="{_LEFT}">Audit</caption><tbody>{body}</tbody></table>'
 
     def to_dict(self) -> dict[str, Any]:
-        """This result as dicts, lists, texts and numbers, ready for JSON."""
+        """Return this result as dicts, lists, texts and numbers, ready for JSON."""
         counted = asdict(self)
         counted["verdict"] = None if self.verdict is None else self.verdict.to_dict()
         for proof in counted["proofs"]:
             if not isfinite(proof["reached"]):
-                proof["reached"] = None  # JSON knows no infinity
+                proof["reached"] = None  # JSON has no infinity
         return counted
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What an audit found in a table, whether or not it keeps what is required."""
+    """What an audit found in a table, whether or not the table meets its requirements."""
 
     audit: Audit  # what was counted: a proof only if nothing is missed
-    # How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
+    # How k and then every requirement of `audit.proofs` is missed; empty if it is met.
     misses: tuple[str, ...]
     sizes: Places = field(repr=False, compare=False)  # records in each group
 
     @property
     def failures(self) -> tuple[str, ...]:
         """A sentence for k and each requirement that is missed."""
-        return tuple(f"{miss}; do not release this table." for miss in self.misses if miss)
+        return tuple(f"{miss}. Do not release this table." for miss in self.misses if miss)
 
     @property
     def is_proved(self) -> bool:
-        """Whether every requirement is kept."""
+        """Whether every requirement is met."""
         return not self.failures
 
     def prove(self) -> Audit:
-        """The audit, or `AuditFailed` where something is missed."""
+        """Return the audit, or raise `AuditFailed` if something is missed."""
         if self.failures:
             raise AuditFailed("\n".join(self.failures))
         return self.audit
 
     def to_dict(self) -> dict[str, Any]:
-        """This result as dicts, lists, texts and numbers, ready for JSON."""
+        """Return this result as dicts, lists, texts and numbers, ready for JSON."""
         found = {"proved": self.is_proved, "failures": list(self.failures)}
         return found | self.audit.to_dict()
 
@@ -332,5 +337,7 @@ def refuse_identifiers(columns: Sequence[str], identifiers: Sequence[str]) -> No
     leaked = [name for name in identifiers if name in columns]
     if leaked:
         raise AuditFailed(
-            f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
+            f"{'Identifier' if len(leaked) == 1 else 'Identifiers'} {', '.join(leaked)} "
+            f"{'is' if len(leaked) == 1 else 'are'} still in the release. Remove "
+            f"{'this column' if len(leaked) == 1 else 'these columns'}."
         )

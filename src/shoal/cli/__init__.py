@@ -1,6 +1,4 @@
-"""The command line: options become settings, and results become lines on the screen. It must not know how anything is
-done.
-"""
+"""The command line: turns options into settings and prints results. It must not know how anything is done."""
 
 from __future__ import annotations
 
@@ -15,20 +13,20 @@ from typing import NoReturn
 
 from shoal.errors import ShoalError
 
-STOPPED = 130  # exit code, as shells have it
+STOPPED = 130  # exit code, as in shells
 STOPPING = ("SIGTERM", "SIGINT", "SIGBREAK")  # the last is Ctrl+Break, on Windows only
 USER = re.compile(r"(\b[a-z0-9+]+:/{1,3})[^\s/@]*:[^\s]*@", re.IGNORECASE)
 PASSWORD = re.compile(
     r"((?:^|[?&\s'\"])(?:ssl)?password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^&\s'\"]*)", re.IGNORECASE
 )
 STOPS: list[int] = []  # signals that asked this run to stop
-WRITTEN: list[object] = []  # files, and tables of databases, that this run has written
+WRITTEN: list[object] = []  # files and database tables that this run has written
 
 
 def main() -> NoReturn:
     """Run the command line and exit.
 
-    0 done, 2 the user's input, 3 requirement not met, 130 stopped from outside, 1 anything else.
+    Exit codes: 0 done, 2 invalid input, 3 requirement not met, 130 stopped from outside, 1 anything else.
     """
     WRITTEN.clear()
     STOPS.clear()
@@ -39,7 +37,7 @@ def main() -> NoReturn:
         sys.unraisablehook = _unheard
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
+            stream.reconfigure(errors="replace")  # if a terminal lacks a character, print the rest
     try:
         from typer.exceptions import TyperException
     except KeyboardInterrupt:
@@ -52,7 +50,7 @@ def main() -> NoReturn:
         if code == STOPPED:
             _fail(_stopped(), STOPPED)
         _flush()
-    except TyperException as error:  # what was typed is no command
+    except TyperException as error:  # the command line could not be parsed
         context = getattr(error, "ctx", None)
         said = error.format_message().rstrip(".")
         stop = "" if said.endswith("?") else "."
@@ -65,25 +63,28 @@ def main() -> NoReturn:
         _close_output()
         sys.exit(0 if WRITTEN else 1)
     except MemoryError:
-        _fail("The table does not fit into memory; free some, or give a smaller table.", 1)
+        _fail(
+            "The table does not fit into memory. Close other programs, use a smaller table, or try --engine duckdb.",
+            1,
+        )
     except (
         Exception
-    ) as error:  # nothing of the table may reach the screen, so only the kind is named
-        _fail(f"shoal ran into an error of its own ({type(error).__name__}); please report it.", 1)
+    ) as error:  # the error's text may contain cell values, so only its type is shown
+        _fail(f"shoal failed with an internal error ({type(error).__name__}). Please report it.", 1)
     sys.exit(code)
 
 
 def visible(text: str) -> str:
-    """A text without signs that a terminal would obey, and without the user and password of any address.
+    """Return a text without control characters and without the user and password of any address.
 
-    Names of columns and files may hold both: an address may be given where a file is asked for.
+    Names of columns and files may contain both, because an address can be given where a file is expected.
     """
     text = USER.sub(r"\1…@", PASSWORD.sub(r"\1…", text))
     return "".join(sign if sign.isprintable() or sign == "\n" else _escaped(sign) for sign in text)
 
 
 def say(text: str, error: bool = False) -> None:
-    """Write a line, also where nobody reads: a closed output never undoes what was done."""
+    """Write a line; if the output is closed, results that are already written stay."""
     stream = sys.stderr if error else sys.stdout
     if stream is None:
         return
@@ -99,22 +100,22 @@ def _escaped(sign: str) -> str:
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End like an interrupt does, so that unfinished files are removed.
+    """Stop like an interrupt, so that unfinished files are removed.
 
-    Raised inside a callback of a library it would be lost, so that it is noted, too.
+    An exception raised inside a library's callback would be lost, so the signal is also recorded.
     """
     STOPS.append(signum)
     raise KeyboardInterrupt
 
 
 def _unheard(failure: sys.UnraisableHookArgs) -> None:
-    """Say nothing of a stop inside a callback, which is noted and heard later; of anything else as ever."""
+    """Ignore a stop raised inside a callback, because `check_stop` handles it later; report anything else as usual."""
     if not (STOPS and failure.exc_type is KeyboardInterrupt):
         sys.__unraisablehook__(failure)
 
 
 def check_stop() -> None:
-    """Stop now if that was asked for and not heard."""
+    """Stop now if a stop was requested but its exception was lost."""
     if STOPS:
         raise KeyboardInterrupt
 
@@ -122,11 +123,11 @@ def check_stop() -> None:
 def _stopped() -> str:
     if not WRITTEN:
         return "Stopped; nothing was written."
-    return f"Stopped; {', '.join(map(str, WRITTEN))} had been written before, nothing else was."
+    return f"Stopped. These outputs are complete: {', '.join(map(str, WRITTEN))}. Nothing else was written."
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    if STOPS:  # which some libraries report as an error of their own
+    if STOPS:  # some libraries report a stop as an error of their own
         message, code = _stopped(), STOPPED
     problems = message.splitlines()
     for line in problems:
@@ -138,7 +139,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _flush() -> None:
-    """Hand on what was said, now: at the end of the program a closed output would change the exit code."""
+    """Flush the output now: at the end of the program, a closed output would change the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -148,7 +149,7 @@ def _flush() -> None:
 
 
 def _close_output() -> None:
-    """Give the streams somewhere to go, so that the interpreter does not complain at its end."""
+    """Redirect the streams to nowhere, so that the interpreter does not complain when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):
         try:

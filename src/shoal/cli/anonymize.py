@@ -32,8 +32,8 @@ def anonymize(
     save_history: a.SaveHistory = None,
     report: a.Report = None,
     reading: dict[str, Any],
-    output_encoding: a.OutputText = None,
-    output_delimiter: a.OutputText = None,
+    output_encoding: a.OutputEncoding = None,
+    output_delimiter: a.OutputDelimiter = None,
     engine: a.Engine = None,
     memory: a.Memory = None,
     dry_run: a.DryRun = False,
@@ -41,7 +41,7 @@ def anonymize(
     verbose: a.Verbose = False,
     json: a.Json = False,
 ) -> None:
-    """Anonymize a table and write the release once it is proved."""
+    """Anonymize a table, check the release, and write it."""
     from shoal.cli.run import Outputs, RunOptions, run_and_save, show_dry_run
     from shoal.data.files.formats import input_problems
     from shoal.reuse.recoding import recoding_problems
@@ -49,7 +49,7 @@ def anonymize(
 
     problems: list[str] = []
     chosen: Any = None
-    wrong: tuple[str, ...] = ()  # with the settings
+    wrong: tuple[str, ...] = ()  # problems in the settings
     try:
         series = True if save_history else None
         chosen = make_settings(settings, reading, **given.settings, series=series)
@@ -78,16 +78,16 @@ def anonymize(
     problems += a.named_twice(*outputs)
     if previous and save_history is None:
         problems.append(
-            "The next release must know of this one; name a file for the history with --save-history, which may be "
-            "that of --previous with --overwrite."
+            "With --previous, the next release needs a new history. Name a file with --save-history; to replace "
+            "the old history, name its file and add --overwrite."
         )
     if on != "memory" and (save_recoding or save_history or save_mapping):
         problems.append(
-            "Recodings, histories and mappings are made in memory only; leave them out, or read the table into memory "
-            "(--engine memory)."
+            "--save-recoding, --save-history and --save-mapping only work in memory. Leave them out, or add "
+            "--engine memory."
         )
     if target is None and not dry_run:
-        problems.append("There is no output; name a file with -o.")
+        problems.append("No output is named. Name a file with --output (-o).")
     problems += [*given.problems, *wrong]
     if chosen is not None:
         written: tuple[Any, ...] = outputs
@@ -95,7 +95,7 @@ def anonymize(
             problems += a.overwrite_problems(place, a.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     if certify is not None and not 0 <= certify < inf:
-        problems.append("The --certify option must be a number of seconds, 0 or more.")
+        problems.append("--certify must be a number of seconds, 0 or more.")
     raise_problems(problems)
     wanted = Outputs(
         *outputs,
@@ -111,13 +111,11 @@ def anonymize(
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to write the release.")] = Path(
-        "shoal-demo"
-    ),
+    folder: Annotated[Path, typer.Argument(help="Folder for the release.")] = Path("shoal-demo"),
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Anonymize the sample table, 48,842 people of a US census."""
+    """Anonymize the sample table: 48,842 people from a US census."""
     from shoal import samples
     from shoal.cli.run import Outputs, RunOptions, run_and_save
     from shoal.settings.settings import make_settings
@@ -126,12 +124,12 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"Folder '{folder}' cannot be made: {error.strerror}; choose another."
+            f"Folder '{folder}' cannot be created: {error.strerror}. Choose another folder."
         ) from None
     if not (quiet or json):
         say(
-            "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
-            "income sensitive, k = 10."
+            "The sample is UCI Adult (Becker & Kohavi 1996, CC BY 4.0): eight quasi-identifiers, income is "
+            "sensitive, k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
     report = folder / "adult-report.html"

@@ -14,7 +14,7 @@ from shoal.errors import InputError
 
 
 def methods() -> None:
-    """List the methods: paper, recoding, guarantee, growth in n, options."""
+    """List the methods, with paper, guarantee, running time and options."""
     from shoal.api.catalogue import method_facts
     from shoal.cli.show import show_facts
 
@@ -43,18 +43,20 @@ NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
 def app(
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Open the browser, or show the address only."),
+        typer.Option("--browser/--no-browser", help="Open the browser, or only print the address."),
     ] = True,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of this machine; 0 for a free one.")
+        int, typer.Option(min=0, max=65535, help="Port on this computer; 0 picks a free one.")
     ] = 0,
     folder: Annotated[
-        Path | None, typer.Option(help="Where projects are kept; usually in your own data folder.")
+        Path | None, typer.Option(help="Folder for projects (default: your user data folder).")
     ] = None,
 ) -> None:
-    """Open the app in the browser: from a table to a release without a terminal."""
+    """Open the app in your browser, to go from table to release without the command line."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise InputError("The app needs the extra 'app'; install it with: pip install 'shoal[app]'")
+        raise InputError(
+            "The app needs an extra package. Install it with: pip install 'shoal[app]'"
+        )
     from shoal.app.server import serve
 
     serve(folder, port, browser, say)
@@ -73,7 +75,7 @@ def shoal(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Make tables about people releasable."""
+    """Anonymize tables about people."""
     if version:
         say(f"shoal {__version__}")
         raise typer.Exit

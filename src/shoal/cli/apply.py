@@ -11,7 +11,7 @@ import typer
 from shoal.cli import WRITTEN, say
 from shoal.cli import arguments as a
 from shoal.cli.arguments import reading_given, shares_options
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 if TYPE_CHECKING:
     from shoal.reuse.batch import Batch
@@ -23,24 +23,27 @@ def apply(
     table: a.Table,
     recoding: Annotated[
         Path | None,
-        typer.Option(help="What an earlier release did: written by --save-recoding."),
+        typer.Option(help="File that --save-recoding wrote for an earlier release."),
     ] = None,
     output: a.OutputFile = None,
     batch_k: Annotated[
         int | None,
-        typer.Option(help="New records that a closure must take at least; by default k."),
+        typer.Option(
+            help="Least number of new records per group (default: k of the earlier release)."
+        ),
     ] = None,
     held: Annotated[
-        Path | None, typer.Option(help="Records that an earlier batch held back.")
+        Path | None, typer.Option(help="Records held back from an earlier batch.")
     ] = None,
     regroup: Annotated[
         bool,
         typer.Option(
-            "--regroup/--hold", help="Group anew what no closure takes, or hold it all back."
+            "--regroup/--hold",
+            help="Group the records that fit no earlier group among themselves, or hold them back.",
         ),
     ] = True,
     save_held: Annotated[
-        Path | None, typer.Option(help="Where to write records that are held back.")
+        Path | None, typer.Option(help="File for records that are held back.")
     ] = None,
     save_recoding: a.SaveRecoding = None,
     overwrite: a.Overwrite = False,
@@ -48,16 +51,18 @@ def apply(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Release new records under the closures of an earlier release."""
+    """Anonymize new records in the same way as an earlier release."""
     read = [table, recoding, held]
     problems = a.output_place_problems(output, read, overwrite, is_table=True)
     problems += a.output_place_problems(save_held, [table, recoding], overwrite, is_table=True)
     problems += a.output_place_problems(save_recoding, [table, held], overwrite)
     problems += a.named_twice(output, save_held, save_recoding)
     if output is None:
-        problems.append("There is no output; name a file with -o.")
+        problems.append("No output is named. Name a file with --output (-o).")
     if recoding is None:
-        problems.append("There is no recoding; name the file that --save-recoding wrote.")
+        problems.append(
+            "No recoding is named. Name the file that --save-recoding wrote with --recoding."
+        )
     raise_problems(problems)
     from shoal.data.databases.address import DatabaseTable
     from shoal.data.files.table_file import formula_problems
@@ -72,8 +77,8 @@ def apply(
     batch = known.apply(new, batch_k=batch_k, held=held, regroup=regroup, reading=how)
     if batch.held_back and save_held is None:
         raise InputError(
-            f"{batch.held_back:,} records are held back, because no closure can take them; name a file for them with "
-            "--save-held, and give it to the next batch with --held."
+            f"{counted(batch.held_back, 'record')} must be held back, because no group can take them. Name a "
+            "file for them with --save-held, and pass it to the next batch with --held."
         )
     if batch.data is not None:  # before anything is written
         released = arrow_table(open_frame(batch.data))
@@ -93,7 +98,7 @@ def _write(
     save_recoding: Path | None,
     overwrite: bool,
 ) -> None:
-    """Write the batch, after the records that it does not release, so that none is lost if a disk is full."""
+    """Write the batch last, after the records held back, so that none is lost if the disk is full."""
     if save_held is not None and batch.held_back:
         batch.save_held(save_held, overwrite=overwrite)
         WRITTEN.append(save_held)
@@ -106,15 +111,19 @@ def _write(
 
 
 def _tell(batch: Batch[Any], output: Path, save_held: Path | None) -> None:
-    """Say what became of the new records and what is proved."""
-    say(f"taken        {batch.taken:,} records by closures of the recoding")
-    say(f"grouped anew {batch.regrouped:,}")
-    say(f"held back    {batch.held_back:,}{f', in {save_held}' if batch.held_back else ''}")
+    """Print what happened to the new records and what was proved."""
+    say(f"added          {counted(batch.taken, 'record')} to groups of the earlier release")
+    say(f"newly grouped  {counted(batch.regrouped, 'record')}")
+    say(
+        f"held back      {counted(batch.held_back, 'record')}{(f', in {save_held}' if batch.held_back else '')}"
+    )
     if batch.audit is None:
-        say("written      nothing: all records are held back")
+        say("written        nothing, because all records are held back")
         return
     for name, audit in (("batch", batch.audit), ("together", batch.together)):
-        say(f"proved       {name}: {audit.records:,} records in groups of at least {audit.k:,}")
+        say(
+            f"proved         {name}: {counted(audit.records, 'record')} in groups of at least {audit.k:,}"
+        )
         for proof in audit.proofs:
-            say(f"proved       {name}: {proof.requirement}: {proof.reached:.4g} reached")
-    say(f"written      {output}")
+            say(f"proved         {name}: {proof.requirement}: {proof.reached:.4g} reached")
+    say(f"written        {output}")

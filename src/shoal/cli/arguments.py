@@ -1,4 +1,4 @@
-"""What commands share: arguments and options with their help, and checks of the files that they write."""
+"""Arguments and options that several commands share, and checks of the files they write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shoal.settings.settings import SETTINGS
 
 
 def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str]) -> Place:
-    """The table that is meant: of a database the one that the options or else the settings name."""
+    """Return the input table; for a database, with the table or query that the options or the settings name."""
     from shoal.data.databases.address import DatabaseTable
 
     if isinstance(table, DatabaseTable):
@@ -28,26 +28,26 @@ def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str])
         return found
     if "table" in reading:
         problems.append(
-            "--table and --query are about databases, and this table is a file; leave them out."
+            "--table and --query are for databases, but the input is a file. Leave them out."
         )
     return table
 
 
 def target_table(output: Place | None, name: str | None, problems: list[str]) -> Place | None:
-    """The table of a database that is meant to be written; any other output as it is."""
+    """Return the output; for a database, with the table to write."""
     from shoal.data.databases.address import DatabaseTable
 
     if isinstance(output, DatabaseTable):
         return DatabaseTable(output.address, name)
     if name is not None:
         problems.append(
-            "--output-table is about databases, and the output is none; name a database with -o."
+            "--output-table is for databases. Leave it out, or name a database with --output (-o)."
         )
     return output
 
 
 def engine_of(table: Place, engine: str | None, memory: str | None, problems: list[str]) -> str:
-    """The engine that a table is worked on with; what is wrong with it is added to `problems`."""
+    """Return the engine to use; problems are added to `problems`."""
     from shoal.data.engines.base import read_memory
     from shoal.data.open import engine_for
 
@@ -57,7 +57,7 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
     except InputError as error:
         problems += error.problems
         memory = None
-    if not isinstance(table, Path) and table.problems():  # which stand elsewhere
+    if not isinstance(table, Path) and table.problems():  # reported elsewhere
         return "memory"
     try:
         return engine_for(table, engine, memory)
@@ -75,7 +75,7 @@ def output_place_problems(
     if_exists: str | None = None,
     source: Place | None = None,
 ) -> list[str]:
-    """Sentences for why a file or a table of a database cannot be written; what is read is never replaced."""
+    """Return problems with writing an output. A file that is read is never replaced."""
     from shoal.data.databases.address import DatabaseTable
     from shoal.data.databases.writing import target_problems
     from shoal.data.files import formats
@@ -84,7 +84,7 @@ def output_place_problems(
         return target_problems(path, if_exists or "fail", read=_tables_read(source))
     found = []
     if if_exists is not None:
-        found.append("--if-exists is about databases, and the output is none; pass --overwrite.")
+        found.append("--if-exists is for databases. To replace a file, pass --overwrite.")
     if path is None:
         return found
     if may_be_folder and not path.suffix:
@@ -94,7 +94,7 @@ def output_place_problems(
 
 
 def _tables_read(source: Place | None) -> Any:
-    """The tables of a database that are read for a source; what keeps them from being read is said elsewhere."""
+    """Return the database tables that a source reads; problems with reading them are reported elsewhere."""
     from shoal.data.databases.address import DatabaseTable
     from shoal.data.databases.reading import relations_of
 
@@ -107,25 +107,25 @@ def _tables_read(source: Place | None) -> Any:
 
 
 def overwrite_problems(path: Place, inputs: Iterable[Place | None]) -> list[str]:
-    """A sentence if a file is both read and to be written; of databases, single tables are looked at elsewhere."""
+    """Return a problem if a file is both read and written; tables of databases are checked elsewhere."""
     if not isinstance(path, Path) or _real(path) not in {_real(given) for given in inputs if given}:
         return []
-    return [f"'{path}' is read by this command and would be lost; name another file to write."]
+    return [f"'{path}' is read by this command and would be lost. Name another output file."]
 
 
 def named_twice(*outputs: Place | None) -> list[str]:
-    """Sentences for files that are named for two outputs."""
+    """Return problems with files that are named for two outputs."""
     given = [path for path in outputs if path]
     names = [_real(path) for path in given]
     return [
-        f"'{path}' is named for two outputs; name two files."
+        f"'{path}' is named for two outputs. Name two different files."
         for path in dict.fromkeys(given)
         if names.count(_real(path)) > 1
     ]
 
 
 def files_read(settings: Any) -> list[Path]:
-    """The files that settings name: hierarchies of quasi-identifiers and requirements, and that of the key."""
+    """Return the files that settings name: hierarchies and the key file."""
     required = [getattr(item, "hierarchy", None) for item in settings.requirements]
     trees = [*settings.quasi_identifiers.values(), *required]
     sources = [*(getattr(tree, "source", None) for tree in trees), settings.key_file]
@@ -133,14 +133,14 @@ def files_read(settings: Any) -> list[Path]:
 
 
 def _real(place: Place) -> str:
-    """What a path leads to; the file of a database, or its address."""
+    """Return the real path of a file or of a database file, or the address of a database server."""
     import os
 
     if isinstance(place, Path):
         return os.path.realpath(place)
     try:
         database = place.database
-    except InputError:  # said elsewhere
+    except InputError:  # reported elsewhere
         return ""
     return database.identity
 
@@ -149,21 +149,21 @@ if TYPE_CHECKING:
     from shoal.data.databases.address import DatabaseTable
 
     Named = Any
-else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one whatever the parser returns
+else:  # typed as text, because typer 0.28 turns every argument of type Path into a Path whatever its parser returns
     Named = str
 
 Place: TypeAlias = "Path | DatabaseTable"
 
 
 def file_or_database(text: str) -> Place:
-    """The file or the database that was named; which table of it is meant other options say."""
+    """Return the file or database that was named; other options name the table in a database."""
     from shoal.data.databases.address import DatabaseTable, is_address
 
     return DatabaseTable(text) if is_address(text) else Path(text)
 
 
 def place_given(metavar: str, help: str) -> Any:
-    """The argument that names a table: a path or an address, which typer has no type for."""
+    """The argument for a table: a path or an address, which typer has no type for."""
     return typer.Argument(parser=file_or_database, metavar=metavar, help=help, show_default=False)
 
 
@@ -171,7 +171,7 @@ Table = Annotated[
     Named,
     place_given(
         "TABLE",
-        "CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
+        "CSV, Parquet, JSON Lines, Excel, SPSS, Stata or SAS file, or a database address: "
         "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE.",
     ),
 ]
@@ -182,7 +182,7 @@ Output = Annotated[
         "--output",
         parser=file_or_database,
         metavar="FILE",
-        help="File to write, or the address of a database.",
+        help="File to write, or a database address.",
         show_default=False,
     ),
 ]
@@ -191,92 +191,101 @@ OutputFile = Annotated[
 ]
 OutputTable = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Table to write in a database, like release.patients."),
+    typer.Option(metavar="NAME", help="Table to write in a database, such as release.patients."),
 ]
 IfExists = Annotated[
     str | None,
-    typer.Option(
-        metavar="WHAT", help="A table that is there already: fail (default) or replace it."
-    ),
+    typer.Option(metavar="WHAT", help="If the table exists: fail (default) or replace."),
 ]
 SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
+    Path | None,
+    typer.Option("--settings", help="TOML file with settings; `shoal init` writes one."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Also say how it was done.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Also print details.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Report = Annotated[
     Path | None,
-    typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
+    typer.Option(help="Also write a report (HTML) on privacy, loss and risk."),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing output files.")]
 Certify = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Say how far from the optimum the loss can be; 0 is a quick look, more is sharper.",
+        help="Also report how far the loss can be from the optimum, after this many seconds of computation; 0 is a "
+        "quick look.",
     ),
 ]
 SaveSettings = Annotated[
-    Path | None, typer.Option(help="Also write the settings that make this release again.")
+    Path | None, typer.Option(help="Also write the settings, to repeat this run.")
 ]
 SaveRecoding = Annotated[
     Path | None,
-    typer.Option(help="Also write the closures, for new records to come; see `shoal apply`."),
+    typer.Option(
+        help="Also write a file for `shoal apply`, which anonymizes new records in the same way."
+    ),
 ]
 SaveMapping = Annotated[
     Path | None,
-    typer.Option(help="Also write what became of each value, with counts; not for release."),
+    typer.Option(
+        help="Also write how each value was generalized, with counts. Do not release this file."
+    ),
 ]
 Previous = Annotated[
     list[Path] | None,
-    typer.Option(help="History of earlier releases of people who stay; repeatable."),
+    typer.Option(help="History of an earlier release about the same people; repeatable."),
 ]
 SaveHistory = Annotated[
     Path | None,
     typer.Option(
-        help="Where to write the history for the next release; alone, it begins a series."
+        help="File for the history that the next release needs. Without --previous, this starts a series."
     ),
 ]
-OutputText = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
+OutputEncoding = Annotated[
+    str | None, typer.Option(help="Encoding of the output (default: that of the input).")
+]
+OutputDelimiter = Annotated[
+    str | None, typer.Option(help="Delimiter of the output (default: that of the input).")
+]
 Engine = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="memory, duckdb, polars or spark; usually memory, and duckdb for files that outgrow it.",
+        help="memory, duckdb, polars or spark (default: memory, or duckdb for very large files).",
     ),
 ]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="AMOUNT", help="Memory to use, like 8GB; usually what is free."),
+    typer.Option(metavar="AMOUNT", help="Memory to use, such as 8GB (default: what is free)."),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check everything and say what would be done.")
+    bool, typer.Option("--dry-run", help="Check everything and print what a run would do.")
 ]
 Target = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Also train classifiers for this column; without --holdout, part of ORIGINAL is "
-        "set aside and the rest anonymized anew by the settings.",
+        help="Also train classifiers to predict this column. Without --holdout, part of ORIGINAL is set aside and "
+        "the rest is anonymized again with the settings.",
     ),
 ]
 
 
 class GivenSettings(NamedTuple):
-    """What the options of a command say about the settings, None where they say nothing."""
+    """What the options of a command say about the settings; None for options that are not given."""
 
-    settings: dict[str, Any]  # by the name of the parameter of `make_settings`
-    problems: list[str]  # sentences for what cannot be read
+    settings: dict[str, Any]  # keyed by parameter of `make_settings`
+    problems: list[str]  # sentences about options that cannot be read
 
 
 def shares_options(
     **groups: Callable[..., Any],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command takes the options of a function in place of one parameter, and gets what it returns there.
+    """Give a command the options of a function instead of one parameter, and pass it what the function returns.
 
-    For example, `gathers(reading=reading_given)` turns the parameter `reading` of a command into the
-    options --encoding, --delimiter and so on, and hands the command what `reading_given` makes of them.
+    For example, `gathers(reading=reading_given)` replaces the parameter `reading` of a command by the options
+    --encoding, --delimiter and so on, and passes the command what `reading_given` makes of them.
     """
     own = {name: inspect.signature(f, eval_str=True).parameters for name, f in groups.items()}
 
@@ -300,7 +309,7 @@ def shares_options(
 
 
 def taking(known: Iterable[Setting], gather: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
-    """A function that takes the options of some settings, for `shares_options`."""
+    """Return a function that takes the options of some settings, for `shares_options`."""
 
     parameters = {own.name: _parameter(own) for own in known}
 
@@ -312,7 +321,7 @@ def taking(known: Iterable[Setting], gather: Callable[[dict[str, Any]], Any]) ->
 
 
 def _parameter(own: Setting) -> inspect.Parameter:
-    """The option of a setting as a parameter, whose name no other parameter of a command has."""
+    """Return the option of a setting as a parameter, with a name that no other parameter of a command has."""
     flags = own.flags or (f"--{own.name.replace('_', '-')}",)
     kind = list[str] if own.takes is list else own.takes
     return inspect.Parameter(
@@ -324,7 +333,7 @@ def _parameter(own: Setting) -> inspect.Parameter:
 
 
 def _settings(values: dict[str, Any]) -> GivenSettings:
-    """What the options say about the settings."""
+    """Return what the options say about the settings."""
     problems: list[str] = []
     known = {**SETTINGS, METHOD_OPTIONS.name: METHOD_OPTIONS}
     return GivenSettings(
@@ -334,10 +343,10 @@ def _settings(values: dict[str, Any]) -> GivenSettings:
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:
-    """How to read a file or a database, as far as the options say."""
+    """Return how to read a file or a database, as far as the options say."""
     said = {name: options.read(READING[name].kind, value, []) for name, value in values.items()}
     found = {name: value for name, value in said.items() if value is not None}
-    if "table" in found or "query" in found:  # one takes the place of the other
+    if "table" in found or "query" in found:  # one replaces the other
         found |= {name: said[name] for name in ("table", "query")}
     return found
 
@@ -346,12 +355,12 @@ METHOD_OPTIONS = Setting(
     "method",
     name="method_options",
     kind="method_options",
-    help="Option of the method: of --method, of the settings file's, or else of cover.",
+    help="Option of the method (of --method, else the one in the settings file, else cover).",
     flags=("--option",),
     metavar="NAME=VALUE",
     takes=list,
 )
-PROMISE = ("quasi_identifiers", "sensitive", "k", "requirements")  # what a release is said to keep
+PROMISE = ("quasi_identifiers", "sensitive", "k", "requirements")  # what a release promises
 
 promise_given = taking([SETTINGS[name] for name in PROMISE], _settings)
 release_given = taking([*(own for own in SETTINGS.values() if own.help), METHOD_OPTIONS], _settings)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def junit_of(name: str, examination: Examination, k: int) -> str:
-    """A test for k, each requirement and the verdict; those that are missed fail."""
+    """One test each for k, the requirements and the verdict; what is not met fails."""
     tests = [f"k = {k}", *(proof.requirement for proof in examination.audit.proofs)]
     cases = [
         _case(name, test, f"<failure message={_attribute(miss)}/>" if miss else "")
@@ -38,7 +38,7 @@ def junit_of(name: str, examination: Examination, k: int) -> str:
 
 
 def junit_of_error(name: str, error: ShoalError) -> str:
-    """One test that could not be done, or failed before anything was counted."""
+    """One test that could not run, or failed before anything was counted."""
     from shoal.errors import AuditFailed
 
     has_failed = isinstance(error, AuditFailed)
@@ -67,11 +67,14 @@ def _attribute(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without signs that XML does not allow."""
+    """Return a text without characters that XML does not allow."""
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
-BOUNDED = ("interval", "order")  # models of columns that `render = "bounds"` releases as two
+BOUNDED = (
+    "interval",
+    "order",
+)  # models of columns that `render = "bounds"` releases as two columns
 
 
 @shares_options(given=promise_given, reading=reading_given)
@@ -89,20 +92,22 @@ def audit(
         bool,
         typer.Option(
             "--print-sql",
-            help="Print SQL that returns the requirements that a table of a database misses; TABLE is its name there.",
+            help="Only print SQL that finds unmet requirements in a database; TABLE is the table's name there.",
         ),
     ] = False,
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Prove that a table keeps its requirements, or exit with 3."""
+    """Check that a release meets its requirements (exit code 3 if it does not)."""
     from shoal.cli.show import show_audit
     from shoal.settings.settings import make_settings
 
     problems = a.output_place_problems(junit, [table, settings], overwrite=True)
     source = table if print_sql else a.chosen_table(table, None, reading, problems)
     if print_sql and (junit or previous):
-        problems.append("SQL is only printed, not run; leave --junit and --previous out.")
+        problems.append(
+            "--sql only prints a query and checks nothing. Leave --junit and --previous out."
+        )
     raise_problems(problems + given.problems)
     promised = make_settings(settings, reading, **given.settings)
     if print_sql:
@@ -124,7 +129,7 @@ def _examined(
     junit: Path | None,
     keeps_sheet: bool,
 ) -> Examination:
-    """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
+    """Examine a file, and in any case write the JUnit XML if it was asked for."""
     from shoal.data.files.table_file import write_text
     from shoal.errors import ShoalError
     from shoal.pipeline.prove import audit_table
@@ -144,13 +149,14 @@ def _examined(
 
 
 def _sql(relation: str, promised: Any) -> str:
-    """The audit of a table in a database, as a query."""
+    """Return the audit of a database table as a query."""
     from shoal.audits.sql import audit_sql
     from shoal.encoding.render import bound_names
 
     if promised.person:
         raise InputError(
-            "Persons cannot be counted by SQL on a table without their column; leave 'person' out, or audit by shoal."
+            "SQL cannot count people without the column that identifies them. Leave 'person' out, or check the "
+            "file with shoal."
         )
     columns = list(promised.quasi_identifiers)
     if promised.render == "bounds":
@@ -167,7 +173,7 @@ def evaluate(
     *,
     table: Annotated[
         a.Named,
-        a.place_given("ORIGINAL", "The original table, a file or the address of a database."),
+        a.place_given("ORIGINAL", "Original table: a file or a database address."),
     ],
     release: Annotated[a.Named, a.place_given("RELEASE", "A release of it.")],
     release_table: Annotated[
@@ -176,29 +182,35 @@ def evaluate(
     settings: a.SettingsFile = None,
     given: GivenSettings,
     reading: dict[str, Any],
-    queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
+    queries: Annotated[
+        int, typer.Option(help="Number of random queries to compare; 0 for none.")
+    ] = 1000,
     sum_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
+        str | None, typer.Option(metavar="COLUMN", help="Numeric columns for SUM queries.")
     ] = None,
     target: a.Target = None,
     holdout: Annotated[
-        Path | None, typer.Option(help="Original records outside the release to test on.")
+        Path | None, typer.Option(help="Original records that are not in the release, for testing.")
     ] = None,
     population: Annotated[
         str | None,
         typer.Option(
             metavar="PEOPLE",
-            help="Whom ORIGINAL was drawn from, for the risk among all people: a file with all of them, their "
-            "number, or the share that is in ORIGINAL, like 0.1.",
+            help="Population that ORIGINAL was sampled from, to estimate the risk for it: a file with everyone, the "
+            "number of people, or the share in ORIGINAL, such as 0.1.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the random numbers; the same seed gives the same result.")
+    ] = 0,
     report: a.Report = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the report if it exists.")
+    ] = False,
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    """Compare a release with its original: is it safe, is it still useful? Exit code 3 if a requirement is not met."""
     from shoal.api.evaluate import evaluate as compare
     from shoal.cli.show import show_evaluation
     from shoal.data.databases.address import is_address
@@ -206,12 +218,14 @@ def evaluate(
 
     problems = a.output_place_problems(report, [table, release, settings, holdout], overwrite)
     problems += [
-        f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
+        f"{option} needs a file. Export the table to a file, or use a shoal.DatabaseTable in Python."
         for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
         if is_address(given_place)
     ]
     if holdout and target is None:
-        problems.append("A --holdout is to test classifiers on; name the column with --target.")
+        problems.append(
+            "--holdout is for testing classifiers. Name the column to predict with --target."
+        )
     problems += given.problems
     chosen: Any = None
     try:
@@ -242,7 +256,7 @@ def evaluate(
 
 
 def _people(given: str | None) -> Path | float | None:
-    """A number of people, the share of them in the table, or the file that lists them."""
+    """Return a number of people, the sampled share, or the file that lists the population."""
     if given is None:
         return None
     try:
@@ -252,7 +266,7 @@ def _people(given: str | None) -> Path | float | None:
 
 
 def _exit_unless_proved(verdict: Verdict) -> None:
-    """Say which requirements are missed and exit with 3, if nothing is proved."""
+    """Print the requirements that are not met and exit with 3."""
     if not verdict.is_proved:
         for failure in verdict.failures or [verdict.sentence]:
             say(f"shoal: {failure}", error=True)

@@ -1,4 +1,4 @@
-"""The work of `shoal compile` and `shoal doctor`: compile kernels ahead, and say what a first run will cost."""
+"""The work of `shoal compile` and `shoal doctor`: compiles kernels in advance and reports what a first run compiles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import shoal
 from shoal.cli import check_stop, say
 from shoal.cli.show import progress_bar
+from shoal.errors import counted
 from shoal.kernels.compile.ahead import (
     ALL,
     DEFAULT,
@@ -29,7 +30,7 @@ from shoal.kernels.compile.jit import compile_options, is_known
 from shoal.progress import COMPILING
 
 RUNS = {
-    "a default run on few records": (DEFAULT,),
+    "a default run on a small table": (DEFAULT,),
     "a default run": (DEFAULT, LARGER),
     "a default run with requirements": (DEFAULT, LARGER, REQUIREMENTS),
     "all methods": ALL,
@@ -38,7 +39,7 @@ LIBRARIES = ("numba", "llvmlite", "numpy", "pyarrow", "narwhals", "pandas", "pol
 
 
 def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> None:
-    """Compile what is missing and say so."""
+    """Compile what is missing and report it."""
     wanted = ALL if everything else USUAL
     fresh = uncompiled(wanted)
     with progress_bar(quiet) as progress:
@@ -49,36 +50,36 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
         )
         check_stop()
         left = uncompiled(wanted)
-        for number, signature in enumerate(left):  # where no process could be started
+        for number, signature in enumerate(left):  # if no process could be started
             progress(COMPILING, number, len(left))
             signature.compile()
             check_stop()
     if not quiet:
-        say(f"Compiled {len(fresh)} of {len(needed(wanted))} kernels. {_where()}")
+        say(f"Compiled {len(fresh)} of {counted(len(needed(wanted)), 'kernel')}. {_where()}")
 
 
 def print_first_run(as_json: bool) -> None:
-    """Say what a first run depends on."""
+    """Print what affects the time of a first run."""
     found = first_run_facts()
     if as_json:
         say(json.dumps(found))
         return
     lines = [
-        f"shoal {found['shoal']} runs in Python {found['python']} on {found['platform']}.",
+        f"shoal {found['shoal']} runs on Python {found['python']}, {found['platform']}.",
         "Libraries: " + ", ".join(f"{name} {text}" for name, text in found["libraries"].items()),
         found["compiler"],
         found["carried"],
         _where(),
     ]
     for name, counts in found["kernels"].items():
-        lines.append(f"Kernels of {name}: {counts['ready']} of {counts['all']} are compiled.")
+        lines.append(f"Kernels for {name}: {counts['ready']} of {counts['all']} are compiled.")
     lines.append(found["first_run"])
     for line in lines:
         say(line if line.endswith(".") else f"{line}.")
 
 
 def first_run_facts() -> dict[str, Any]:
-    """Return what `print_first_run` says, for programs."""
+    """Return what `print_first_run` prints, for programs."""
     folder = cache_folder()
     kernels = {
         name: {"all": len(needed(lists)), "ready": len(needed(lists)) - len(uncompiled(lists))}
@@ -93,7 +94,7 @@ def first_run_facts() -> dict[str, Any]:
         "libraries": {name: text for name in LIBRARIES if (text := _version(name))},
         "compiler": _compiler(),
         "carried": carried_kernels()[1]
-        or "The package carries compiled kernels, and they are in use.",
+        or "This installation includes compiled kernels and uses them.",
         "folder": None if folder is None else str(folder),
         "note": cache_note(),
         "kernels": kernels,
@@ -112,19 +113,21 @@ def _version(library: str) -> str:
 def _compiler() -> str:
     if not compile_options().part:
         return (
-            "shoal's Numba pipeline does not work with this Numba: kernels are compiled by Numba's own, "
-            "and a first run takes several times as long."
+            "This version of Numba does not work with shoal's fast compilation, so a first run takes several "
+            "times as long."
         )
     if not is_known():
-        return "This Numba is newer than those that shoal was tested with; shoal's Numba pipeline works with it."
-    return "Kernels are compiled by shoal's Numba pipeline."
+        return "This version of Numba is newer than the tested ones; shoal's fast compilation works with it."
+    return "Kernels are compiled with shoal's fast compilation."
 
 
 def _where() -> str:
-    return cache_note() or f"Compiled kernels are kept in {cache_folder()}."
+    return cache_note() or f"Compiled kernels are stored in {cache_folder()}."
 
 
 def _first_run(seconds: float) -> str:
     if not seconds:
-        return "The next run compiles nothing."
-    return f"The next run compiles kernels for about {seconds:.0f} s; `shoal compile` does it beforehand."
+        return "The next run has nothing to compile."
+    return (
+        f"The next run will spend about {seconds:.0f} s compiling. To do it now, run: shoal compile"
+    )

@@ -1,4 +1,4 @@
-"""`shoal hierarchy`, which makes a hierarchy for a column or checks one against it."""
+"""`shoal hierarchy`: makes a hierarchy for a column or checks one against it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.encoding.models.base import CountedValues
     from shoal.encoding.source import Input
 
-# Which options each kind takes, by their names.
+# The options that each kind takes, by name.
 KINDS: dict[str, tuple[str, ...]] = {
     "calendar": ("levels",),
     "prefix": ("lengths", "separator"),
@@ -33,13 +33,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "order": ("order", "levels"),
     "data": ("by", "levels"),
 }
-UNFIT = 1  # exit code where a hierarchy does not fit
+UNFIT = 1  # exit code if a hierarchy does not fit
 
 Options = dict[str, Any]
 
 
 def _shape(values: Options) -> Options:
-    """What the tree shall be like, as far as the options say."""
+    """What the options say about the tree."""
     return {name: value for name, value in values.items() if value not in (None, [])}
 
 
@@ -51,12 +51,12 @@ shape_given = taking(
             (
                 "levels",
                 None,
-                "calendar: periods, like day,month,year; order and data: how many levels.",
+                "calendar: periods, such as day,month,year; order and data: number of levels.",
             ),
-            ("widths", None, "numbers: widths of bins, like 5,10,20."),
-            ("lengths", None, "prefix: signs or parts that are kept, like 4,3,2."),
-            ("separator", None, "prefix: what stands between parts, like '.'."),
-            ("order", "FILE", "order: a file with one value per line, or names."),
+            ("widths", None, "numbers: widths of bins, such as 5,10,20."),
+            ("lengths", None, "prefix: number of characters or parts to keep, such as 4,3,2."),
+            ("separator", None, "prefix: separator between parts, such as '.'."),
+            ("order", "FILE", "order: a file with one value per line, or names (alphabetical)."),
             ("by", "COLUMN", "data: column to compare records by; repeatable."),
         )
     ],
@@ -69,7 +69,7 @@ def hierarchy(
     *,
     table: a.Table,
     column: Annotated[
-        str, typer.Argument(metavar="COLUMN", help="The column of the table.", show_default=False)
+        str, typer.Argument(metavar="COLUMN", help="Column of the table.", show_default=False)
     ],
     shape: Options,
     output: Annotated[
@@ -84,9 +84,9 @@ def hierarchy(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Make a hierarchy of a column and show how records spread over it; with --check, check one, or exit with 1.
+    """Make a hierarchy for a column and show its levels, or check one with --check (exit code 1 if it does not fit).
 
-    The file lists the values of the column: it belongs to whoever keeps the table, not to the release.
+    The file lists the values of the column. Keep it with the original table; do not publish it.
     """
     from shoal.data.open import open_table
     from shoal.encoding.encode import column_problems
@@ -114,11 +114,11 @@ def hierarchy(
         say(dumps({**facts, **preview.to_dict()}))
         return
     say(str(preview))
-    say(f"Wrote {output}. It lists the values of the column: keep it with the table.")
+    say(f"Wrote {output}. It lists the values of the column: keep it with the original table.")
 
 
 def _checked(path: Path | None, problems: list[str]) -> Hierarchy | None:
-    """The hierarchy to check; why it cannot be read is added to `problems`."""
+    """Read the hierarchy to check; problems are added to `problems`."""
     from shoal.encoding.models import Hierarchy
 
     try:
@@ -129,7 +129,7 @@ def _checked(path: Path | None, problems: list[str]) -> Hierarchy | None:
 
 
 def _check(tree: Hierarchy, values: Any, about: Options, quiet: bool, as_json: bool) -> None:
-    """Say where a tree and a column do not fit, and exit with 1 if a value is not in it."""
+    """Print where a tree and a column do not fit, and exit with 1 if a value is missing from the tree."""
     found = tree.check(values)
     if not quiet:
         facts = {"hierarchy": tree.source, **about, **found.to_dict()}
@@ -139,23 +139,29 @@ def _check(tree: Hierarchy, values: Any, about: Options, quiet: bool, as_json: b
 
 
 def _purpose_problems(shape: Options, output: Path | None, check: Path | None) -> list[str]:
-    """What contradicts itself: a hierarchy is made, or it is checked."""
+    """Return contradictions: a command either makes a hierarchy or checks one."""
     if check is not None:
         other = [f"--{name}" for name in shape] + ["--output"] * (output is not None)
-        return [f"--check takes no {', '.join(other)}; leave it out."] if other else []
+        return (
+            [
+                f"--check does not work with {', '.join(other)}. Leave {'it' if len(other) == 1 else 'them'} out."
+            ]
+            if other
+            else []
+        )
     found, kinds = [], ", ".join(KINDS)
     kind = shape.get("kind")
     if kind is None:
         found.append(
-            f"Say what to make the hierarchy of with --kind, or --check a file. Kinds: {kinds}."
+            f"Choose a kind of hierarchy with --kind, or check a file with --check. Kinds: {kinds}."
         )
     elif kind not in KINDS:
-        found.append(f"There is no kind '{kind}'{near_miss(kind, KINDS) or '.'} Kinds: {kinds}.")
+        found.append(f"Unknown kind '{kind}'{near_miss(kind, KINDS) or '.'} Kinds: {kinds}.")
     else:
         wrong = [name for name in shape if name not in ("kind", *KINDS[kind])]
-        found += [f"Kind '{kind}' takes no --{name}; leave it out." for name in wrong]
+        found += [f"Kind '{kind}' has no --{name}. Leave it out." for name in wrong]
     if output is None:
-        found.append("Name the file to write with --output.")
+        found.append("No output is named. Name the file to write with --output.")
     return found
 
 
@@ -165,7 +171,7 @@ def _order_file(shape: Options) -> Path | None:
 
 
 def _options(shape: Options, problems: list[str]) -> Options:
-    """The options as numbers and lists; what cannot be read, or cannot be, is added to `problems`."""
+    """Return the options as numbers and lists; invalid ones are added to `problems`."""
     from shoal.encoding.models import Calendar, Order, Prefix
     from shoal.encoding.models.calendar import DEFAULT
     from shoal.encoding.models.makers import level_problems, width_problems
@@ -209,7 +215,7 @@ def _counted(frame: Frame, column: str, how: Input) -> CountedValues:
 
 
 def _typed(found: CountedValues, how: Input) -> CountedValues:
-    """Texts that are dates or numbers as such, still labelled as they are written, which a hierarchy must list."""
+    """Dates and numbers as text, spelled as in the column, because a hierarchy must list them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -228,7 +234,7 @@ def _typed(found: CountedValues, how: Input) -> CountedValues:
 
 
 def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
-    """The tree of a column, by its kind."""
+    """Make the tree of a column, by its kind."""
     from shoal.encoding.models import Hierarchy
 
     kind = options["kind"]
@@ -249,7 +255,7 @@ def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
 
 
 def _order(frame: Frame, column: str, options: Options, how: Input) -> Any:
-    """The order that a file gives, that of the names, or the column's own."""
+    """The order from a file, alphabetical order, or the column's own order."""
     from shoal.encoding.frames import category_order
 
     given = options.get("order")
@@ -258,14 +264,14 @@ def _order(frame: Frame, column: str, options: Options, how: Input) -> Any:
     own = given or category_order(frame, column)
     if own is None:
         raise InputError(
-            f"Column '{column}' has no order of its own; list its values from the lowest to the highest in a file and "
-            "name it with --order, or say --order names to sort them by name."
+            f"Column '{column}' has no order of its own. Name a file that lists its values from lowest to "
+            "highest with --order, or sort them alphabetically with --order names."
         )
     return own
 
 
 def _table(frame: Frame, names: list[str], how: Input) -> pa.Table:
-    """Some columns, with texts that stand for a missing value as such."""
+    """Some columns, with texts for missing values read as missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

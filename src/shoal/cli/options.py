@@ -1,4 +1,4 @@
-"""What is given on the command line, made into models, weights, requirements and methods."""
+"""Turns what is given on the command line into models, weights, requirements and methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.solve.local_search.budget import Refine
 
 
 def parse_coarsening(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
-    """Models that coarsen unprotected columns, written like those of quasi-identifiers."""
+    """Read models that coarsen columns, written like those of quasi-identifiers."""
     found = parse_models(given, problems, "--coarsen", "Column")
     return found and {name: model for name, model in found.items() if model is not None}
 
@@ -26,9 +26,9 @@ def parse_models(
     flag: str = "-q",
     what: str = "Quasi-identifier",
 ) -> dict[str, Any] | None:
-    """Models by column from `COLUMN[:MODEL[:FILE][:KEY=VALUE…]]`; a colon in a column's name is written `\\:`.
+    """Read models from `COLUMN[:MODEL[:FILE][:KEY=VALUE…]]`; a colon in a column's name is written `\\:`.
 
-    `COLUMN:order:names` sorts by name; a file of that name is written `./names`.
+    `COLUMN:order:names` sorts alphabetically; a file called "names" is written `./names`.
     """
     if not given:
         return None
@@ -41,19 +41,20 @@ def parse_models(
         column, *named = (part.replace("\\:", ":") for part in parts[:2])
         kind = known_name("model", named[0], problems) if named else None
         if column in found:
-            problems.append(f"{what} '{column}' is named twice; name it once.")
+            problems.append(f"{what} '{column}' is named twice. Name it once.")
         found[column] = None
         if kind is None:
             if not named and flag != "-q":
                 problems.append(
-                    f"Write {flag} {text}:MODEL:KEY=VALUE, like {text}:interval:step=5."
+                    f"{flag} {text} needs a model. Write {flag} {text}:MODEL:KEY=VALUE, for example "
+                    f"{text}:interval:step=5."
                 )
             continue
         if kind not in MODELS:
             close = near_miss(kind, MODELS) or "."
             problems.append(
-                f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}; "
-                "a colon in a column's name is written \\:."
+                f"Unknown model '{kind}' for column '{column}'{close} Models: {', '.join(MODELS)}. If the colon "
+                "belongs to the column's name, write \\:."
             )
         else:
             found[column] = _model(column, kind, parts[2:], problems, flag)
@@ -61,7 +62,7 @@ def parse_models(
 
 
 def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], flag: str) -> Any:
-    """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
+    """Make a model from its name, an optional file and options; the file's path may contain colons."""
     from shoal.encoding.models import MODELS, Hierarchy, Order
     from shoal.encoding.models.order import NAMES
     from shoal.settings.toml import make_model, model_keys
@@ -72,14 +73,12 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
         named -= 1
     path = ":".join(parts[:named]) if named else None
     if path is not None and kind not in ("hierarchy", "order") and "=" in path:
-        problems.append(
-            f"Column '{column}': there is no such option of {kind}; known: {', '.join(keys)}."
-        )
+        problems.append(f"Column '{column}': unknown option of {kind}. Options: {', '.join(keys)}.")
         return None
     if kind != "order" and (kind == "hierarchy") != (path is not None):
         problems.append(
-            f"Column '{column}': write {column}:hierarchy:FILE or {column}:order:FILE, or another model "
-            "without a file."
+            f"Column '{column}': only hierarchy and order take a file. Write {column}:hierarchy:FILE or "
+            f"{column}:order:FILE, or use another model without a file."
         )
         return None
     options = {}
@@ -99,7 +98,7 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
 
 
 def _option(owner: type | None, key: str, text: str) -> Any:
-    """An option of a model or requirement: a list or a text where its type says so, a date, a number, true or false."""
+    """Read an option by its declared type: a list, a text, a date, a number, true or false."""
     kind = getattr(owner, "__dataclass_fields__", {}).get(key)
     kind = str(kind.type) if kind is not None else ""
     if kind.startswith("Sequence["):
@@ -113,7 +112,7 @@ def _option(owner: type | None, key: str, text: str) -> Any:
 
 
 def _day(text: str) -> Any:
-    """A text as a date, or as it is where there is no such day."""
+    """Read a text as a date; return it unchanged if there is no such day."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -121,32 +120,36 @@ def _day(text: str) -> Any:
 
 
 def parse_allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[str]] | None:
-    """Reasons by column from `COLUMN:REASON`; without a reason, that the column identifies people."""
+    """Read reasons from `COLUMN:REASON`; without a reason, "unique"."""
     found: dict[str, list[str]] = {}
     for text in given or ():
         column, _, reason = text.rpartition(":")
         if column and reason not in REASONS:
             close = near_miss(reason, REASONS) or "."
             problems.append(
-                f"There is no reason '{reason}' for --allow{close} Reasons: {', '.join(REASONS)}."
+                f"Unknown reason '{reason}' for --allow{close} Reasons: {', '.join(REASONS)}."
             )
         found.setdefault(column or text, []).append(reason if column else "unique")
     return found or None
 
 
 def parse_weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
-    """Weights by column from `COLUMN=NUMBER`."""
+    """Read weights from `COLUMN=NUMBER`."""
     found = {}
     for name, text in _pairs("--weight", given, problems):
         try:
             found[name] = float(text)
         except ValueError:
-            problems.append(f"The weight of '{name}' must be a number.")
+            problems.append(
+                f"The weight of '{name}' must be a number, for example --weight {name}=2."
+            )
     return found or None
 
 
 def parse_requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] | None:
-    """Requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; lists take commas; `\\:` and `\\,` are plain signs."""
+    """Read requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; commas separate items of lists; `\\:` and `\\,` are
+    literal.
+    """
     if not given:
         return None
     from shoal.audits.requirements import REQUIREMENTS
@@ -164,17 +167,19 @@ def parse_requirements(given: Sequence[str] | None, problems: list[str]) -> list
         for pair in pairs:
             key, sign, value = pair.replace("\\:", ":").partition("=")
             if not sign:
-                problems.append(f"Write {where}:KEY=VALUE, a colon in a value as \\:.")
+                problems.append(
+                    f"Write {where}:KEY=VALUE. If the colon belongs to a value, write \\:."
+                )
                 continue
             if key in entry:
-                problems.append(f"{where} gives '{key}' twice; give it once.")
+                problems.append(f"{where} sets '{key}' twice. Set it once.")
             entry[key] = _option(REQUIREMENTS.get(name), key, value)
         found.append(read_requirement(name, entry, where, Path(), problems))
     return [requirement for requirement in found if requirement is not None]
 
 
 def parse_method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
-    """Options of a method from `NAME=VALUE`, or `NAME.PART=VALUE` where an option has parts."""
+    """Read options of a method from `NAME=VALUE`, or from `NAME.PART=VALUE` if an option has parts."""
     values: dict[str, Any] = {}
     for key, text in _pairs("--option", given, problems):
         name, dot, part = key.partition(".")
@@ -186,26 +191,26 @@ def parse_method_options(given: Sequence[str] | None, problems: list[str]) -> di
 
 
 def parse_refine(text: str | None, problems: list[str]) -> Any:
-    """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
+    """Read how long to refine: `quick`, `off`, a number of seconds or `steps=NUMBER`."""
     if text is None:
         return None
     if text.startswith("steps="):
         return Refine(steps=_value(text.removeprefix("steps=")))
     value = {"quick": "quick", "off": False}.get(text.lower(), _value(text))
     if isinstance(value, str) and value != "quick":
-        problems.append("Write --refine quick, off, a number of seconds or steps=NUMBER.")
+        problems.append("--refine must be quick, off, a number of seconds or steps=NUMBER.")
         return None
     return value
 
 
 def objective(text: str | None, problems: list[str]) -> Any:
-    """A measure, or `wmi:SHARE` with the share of `mi` in it."""
+    """Read a measure, or `wmi:SHARE` with the share of `mi`."""
     name, sign, share = (text or "").partition(":")
     return WMI(parse_number(share)) if sign and name == "wmi" else text
 
 
 def read(kind: str, given: Any, problems: list[str]) -> Any:
-    """What is given for a setting of a kind, None where nothing is; what cannot be read is added to `problems`."""
+    """Read the value of a setting by its kind, None if it is not given; problems are added to `problems`."""
     reader = READERS.get(kind)
     return given if reader is None else reader(given, problems)
 
@@ -229,7 +234,7 @@ READERS: dict[str, Callable[[Any, list[str]], Any]] = {
 
 
 def _listed(text: str) -> list[str]:
-    """The parts of a list with commas; `\\,` is a plain comma."""
+    """Split a list at commas; `\\,` is a literal comma."""
     return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
 
 
@@ -240,19 +245,19 @@ def _pairs(flag: str, given: Sequence[str] | None, problems: list[str]) -> list[
         if sign:
             found.append((name, value))
         else:
-            problems.append(f"Write {flag} NAME=VALUE.")
+            problems.append(f"{flag} needs a name and a value. Write {flag} NAME=VALUE.")
     return found
 
 
 def _value(text: str) -> Any:
-    """A number, true, false, or the text itself."""
+    """Read a number, true, false, or the text itself."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     return parse_number(text)
 
 
 def parse_number(text: str) -> Any:
-    """A number, or the text itself, which no check of numbers lets pass."""
+    """Read a number; return the text itself if it is none, so that later checks reject it."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -22,7 +22,7 @@ def init(
     overwrite: a.Overwrite = False,
     reading: dict[str, Any],
 ) -> None:
-    """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
+    """Suggest a role for each column and write a settings file to check and correct."""
     from shoal.cli.show import show_suggestions
     from shoal.data.files.table_file import write_text
     from shoal.suggestions.suggest import suggest
@@ -41,14 +41,18 @@ def init(
 
 def compile(
     everything: Annotated[
-        bool, typer.Option("--all", help="Kernels of all methods, not of the default one alone.")
+        bool,
+        typer.Option(
+            "--all", help="Compile the kernels of all methods, not only of the default one."
+        ),
     ] = False,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="How many compile at once; usually all processors.")
+        int | None,
+        typer.Option(min=1, help="Number of parallel compilations (default: all processors)."),
     ] = None,
     quiet: a.Quiet = False,
 ) -> None:
-    """Compile kernels now, so that the first run need not."""
+    """Compile kernels now to save time in the first run."""
     from shoal.cli.first_run import compile_kernels
 
     compile_kernels(everything, processes, quiet)
@@ -59,17 +63,18 @@ def key(
         Path, typer.Option("-o", "--output", help="File to write.", show_default=False)
     ],
 ) -> None:
-    """Write a new secret key for pseudonyms to a file that only its owner may read."""
+    """Write a new secret key for pseudonyms to a file that only you can read."""
     from shoal.encoding.other_columns import write_key
 
     write_key(output)
     say(
-        f"Written: {output}. Whoever has it can undo pseudonyms by trying values: keep it secret, and keep it."
+        f"Wrote {output}. Anyone who has this key can undo the pseudonyms by trying values. Keep it secret, and "
+        "keep a backup."
     )
 
 
 def doctor(json: a.Json = False) -> None:
-    """Say which versions and compiled kernels are in use and what the next run will compile."""
+    """Print versions, the state of compiled kernels, and what the next run will compile."""
     from shoal.cli.first_run import print_first_run
 
     print_first_run(json)

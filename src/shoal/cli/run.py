@@ -1,4 +1,4 @@
-"""One run from a table to its files: everything that can go wrong is looked at before the work."""
+"""One run from a table to its files: everything that can go wrong is checked before the work."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from shoal.pipeline.run import plan_run
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
 
-TEXT_PER_BYTE = 2  # bytes of a text file, at most about, for each byte of a table in memory
+TEXT_PER_BYTE = 2  # about the most bytes of a text file for each byte of a table in memory
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a run shall write, and how."""
+    """What a run writes, and how."""
 
     table: Path | DatabaseTable | None
     settings: Path | None = None
@@ -52,7 +52,7 @@ class Outputs:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the released table, if it is a file whose folder exists."""
+        """The folder of the released table, if it is a file in an existing folder."""
         if not isinstance(self.table, Path) or not self.table.parent.is_dir():
             return None
         return self.table.parent
@@ -71,7 +71,7 @@ class Outputs:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run takes place, and what is said of it."""
+    """Where a run takes place, and what it prints."""
 
     engine: str = "memory"
     memory: str | None = None
@@ -80,13 +80,13 @@ class RunOptions:
     json: bool = False
 
     def place(self, wanted: Outputs) -> dict[str, Any]:
-        """Where `make_release` and `plan_run` work."""
+        """Options of `make_release` and `plan_run`."""
         engine = None if self.engine == "memory" else self.engine
         return {"engine": engine, "memory": self.memory, "beside": wanted.folder}
 
 
 def run_and_save(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
-    """Anonymize, write and tell."""
+    """Anonymize, write and print a summary."""
     start = time.perf_counter()
     with progress_bar(how.quiet or how.json) as progress:
         if how.engine == "memory":
@@ -103,13 +103,13 @@ def run_and_save(table: Any, settings: Settings, wanted: Outputs, how: RunOption
             _report(release, wanted, how.quiet, progress)
             if how.quiet:
                 return
-            if note := cache_note():  # kernels could not be kept
+            if note := cache_note():  # the cache could not be written
                 say(f"shoal: {note}", error=True)
             show_summary(release, wanted, how, time.perf_counter() - start)
 
 
 def show_dry_run(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
-    """Check everything and say what would be done."""
+    """Check everything and print what would be done."""
     problems: list[str] = []
     with progress_bar(how.quiet or how.json or how.engine == "memory") as progress:
         if how.engine == "memory":
@@ -125,7 +125,7 @@ def show_dry_run(table: Any, settings: Settings, wanted: Outputs, how: RunOption
 
 
 def release_content_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
-    """Sentences for what the output could not hold, or should not."""
+    """Return what the output cannot or should not contain."""
     if wanted.table is None:
         return []
     frame = source.data
@@ -147,14 +147,14 @@ def release_content_problems(source: Source, settings: Settings, wanted: Outputs
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
     originals = {name: arrow_values(frame, name) for name in written if name in frame.columns}
     own = pa.table({**originals, **{name: unchanged[name] for name in named}})
-    # `save` says it of what is released.
+    # `save` reports this for the released values.
     return found + formula_problems(own, wanted.table, settings.allows)
 
 
 def _save(release: Release, wanted: Outputs, may_be_rescued: bool) -> None:
-    """Write the release and what else is wanted; where the release cannot be written, put it where it is not lost."""
+    """Write the release and the other outputs; if the release cannot be written, save it elsewhere."""
     assert wanted.table is not None
-    if wanted.history and release.history:  # first: no history may lack a release
+    if wanted.history and release.history:  # first: a history must never lack a release
         release.history.save(wanted.history, overwrite=wanted.overwrite)
         WRITTEN.append(wanted.history)
     try:
@@ -173,7 +173,7 @@ def _save(release: Release, wanted: Outputs, may_be_rescued: bool) -> None:
 
 
 def _rescued(release: Release) -> list[str]:
-    """Save a finished release elsewhere, and say where."""
+    """Save a finished release in a temporary folder, and report where."""
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix="shoal-"))
@@ -182,12 +182,15 @@ def _rescued(release: Release) -> list[str]:
     except (ShoalError, OSError):
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        return ["The release could not be put elsewhere either; nothing was written."]
-    return [f"The finished release is in '{place}'; move it from there, or delete it."]
+        return [
+            "Saving the release to a temporary folder failed, too. Nothing was written; choose another output and "
+            "run again."
+        ]
+    return [f"The finished release is in '{place}'. Move it from there, or delete it."]
 
 
 def _report(release: Release, wanted: Outputs, quiet: bool, progress: Progress) -> None:
-    """Bound the loss and write the report, as far as they are asked for."""
+    """Bound the loss and write the report, if they are asked for."""
     if wanted.certify is not None and (wanted.report or not quiet):
         progress("bounding the loss", 0, 1)
         if release.certificate and wanted.certify:
@@ -197,6 +200,6 @@ def _report(release: Release, wanted: Outputs, quiet: bool, progress: Progress) 
         try:
             release.save_report(wanted.report, overwrite=wanted.overwrite)
         except InputError as error:
-            done = f"The release is in '{wanted.table}'; only the report is missing."
+            done = f"The release is in '{wanted.table}'. Only the report is missing."
             raise InputError([*error.problems, done]) from None
         WRITTEN.append(wanted.report)

@@ -1,4 +1,4 @@
-"""What a run, an evaluation or a suggestion looks like on the screen: progress bars, then a summary."""
+"""Prints runs, evaluations and suggestions: progress bars, then a summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shoal.audits.verdict import Audit
 from shoal.cli import say
 from shoal.cli.arguments import Place
 from shoal.data.databases.address import DatabaseTable, without_password
-from shoal.errors import listed
+from shoal.errors import counted, listed
 from shoal.pipeline.plan import Estimate, Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from shoal.cli.run import Outputs, RunOptions
 
 IN_RECORDS = ("reading", "reducing", "rendering")  # stages of large tables that count records
-SOON = 2.0  # seconds within which a log needs no lines
+SOON = 2.0  # seconds without a line in a log
 EVERY = 10.0  # seconds between two lines about one stage in a log
 
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Report]:
-    """A bar on standard error that follows a run, or lines where standard error is a log."""
+    """Show a progress bar on standard error, or print lines if standard error is a log."""
     console = Console(stderr=True)
     if quiet:
         yield silent
@@ -58,7 +58,7 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
             step[0] = step_of(stage) or step[0]
             count = f": {done} of {total}" if stage == COMPILING and known else ""
             if stage in IN_RECORDS and done > 1:
-                count = f": {done:,} records"
+                count = f": {counted(done, 'record')}"
             words = f"step {step[0]} of {len(STEP_WORDS)}: {stage_in_words(stage)}{count}"
             bars.update(task, description=words, completed=done, total=known)
 
@@ -66,7 +66,7 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
 
 
 class _Log:
-    """Lines about progress: one when a stage begins, and one now and then while it lasts."""
+    """Prints progress as lines: one when a stage begins, and one now and then during it."""
 
     def __init__(self) -> None:
         self.start = self.last = time.monotonic()
@@ -86,7 +86,7 @@ class _Log:
 
 
 def show_summary(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:
-    """Say what was done and what it cost, and if that is wanted how near the least possible it is."""
+    """Print what was done, what it cost and, if asked for, how close the loss is to the optimum."""
     output, report = str(wanted.table), wanted.report
     if how.json:
         written = {"output": output, **({"report": str(report)} if report else {})}
@@ -104,18 +104,18 @@ def show_summary(release: Release, wanted: Outputs, how: RunOptions, seconds: fl
 
 
 def _where(report: Path | None) -> list[tuple[str, str]]:
-    return [("report", f"{report}, to be opened in a browser")] if report else []
+    return [("report", f"{report} (open it in a browser)")] if report else []
 
 
 def _say_table(lines: Sequence[tuple[str, str]]) -> None:
-    """Say names, and below each other what belongs to them."""
+    """Print names and texts in two columns."""
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{set_cell_size(name, width)}  {text}")
 
 
 def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
-    """What only an expert asks for."""
+    """Details for experts."""
     settings = release.settings
     stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in release.seconds.items())
     return [
@@ -128,7 +128,7 @@ def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
 
 
 def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
-    """Say what a run would do."""
+    """Print what a run would do."""
     roles, problem, settings = plan.roles, plan.problem, plan.settings
     models = {column.name: column.model.name for column in problem.columns}
     if as_json:
@@ -156,24 +156,27 @@ def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
         for name in item.over(settings.sensitive)
     ]
     uncoarsened = [name for name in roles.kept if name not in settings.coarsen]
-    persons = f" persons, told apart by {settings.person}" if settings.person else ""
-    first = ", compiling included" if guess.compiles else ""
+    persons = f" people, identified by {settings.person}" if settings.person else ""
+    first = ", including compilation" if guess.compiles else ""
     lines = [
         ("records", f"{problem.table.records:,}"),
         *(
-            ("generalized", f"{column.name}: {column.model.name}, {column.form.size:,} values")
+            (
+                "generalized",
+                f"{column.name}: {column.model.name}, {counted(column.form.size, 'value')}",
+            )
             for column in problem.columns
         ),
         ("sensitive", ", ".join(roles.sensitive) or "none"),
-        ("kept as it is", ", ".join(uncoarsened) or "none"),
+        ("unchanged", ", ".join(uncoarsened) or "none"),
         *(("coarsened", line) for line in coarsened_lines(settings)),
         ("removed", ", ".join(roles.removed) or "none"),
         *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
         *(("note", note) for note in plan.reading_notes),
         ("feasible", ", ".join([f"k = {problem.k:,}{persons}", *required])),
-        ("search space", f"{guess.combinations:,.0f} combinations of levels"),
+        ("search space", f"{counted(round(guess.combinations), 'combination')} of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
-        ("written", "nothing: this was a dry run"),
+        ("written", "nothing (dry run)"),
     ]
     _say_table(lines)
 
@@ -187,13 +190,18 @@ def _time(seconds: float) -> str:
 
 
 def show_audit(audit: Audit) -> None:
-    """Say what an audit proved."""
+    """Print the result of an audit."""
     verdict = audit.verdict
     for line in (str(verdict), *verdict.reasons) if verdict else ():
         say(line)
-    say(f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.")
+    say(
+        f"Proved: {counted(audit.records, 'record')} in {counted(audit.groups, 'group')} of at least {audit.k:,}."
+    )
     if audit.by_person:
-        say(f"Proved: every group holds records of at least {audit.by_person.smallest:,} persons.")
+        say(
+            "Proved: every group contains records of at least "
+            f"{counted(audit.by_person.smallest, 'person', 'people')}."
+        )
     for proof in audit.proofs:
         say(f"Proved: {proof.requirement}: {levels(proof)}.")
     if audit.unnamed:
@@ -201,7 +209,7 @@ def show_audit(audit: Audit) -> None:
 
 
 def show_list(lines: Mapping[Any, str]) -> None:
-    """Print names and what they are."""
+    """Print names and their descriptions."""
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, line in lines.items():
         table.add_row(name, line)
@@ -209,7 +217,7 @@ def show_list(lines: Mapping[Any, str]) -> None:
 
 
 def show_facts(entries: Mapping[str, Mapping[str, str]]) -> None:
-    """Print names, each with its facts below."""
+    """Print names, each with its facts below it."""
     console = Console()
     for name, facts in entries.items():
         console.print(name, style="bold", highlight=False)
@@ -220,7 +228,7 @@ def show_facts(entries: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
-    """Say whether a release is safe and what is left of its use."""
+    """Print whether a release is safe and how useful it still is."""
     if as_json:
         written = {"report": str(report)} if report else {}
         say(json.dumps({**found.to_dict(), **written}))
@@ -228,17 +236,17 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
     _say_table([*evaluation_lines(found), *_where(report)])
 
 
-MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
+MANY = 50_000  # records above which a run takes more than a few seconds, so that a dry run should come first
 ROLES = {
     "quasi-identifier": "quasi-identifiers",
     "sensitive": "sensitive",
-    "keep": "kept as they are",
+    "keep": "kept unchanged",
     "drop": "not released",
 }
 
 
 def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
-    """Sum up suggestions that were written to a settings file."""
+    """Summarize suggestions that were written to a settings file."""
     labels = {column.name: column.battery for column in found.columns}
     for role, plain in ROLES.items():
         names = [name for name in found.of(role) if name not in found.unknown]
@@ -249,14 +257,16 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
     for line in list_lines(found):
         say(line)
     if not found.of("quasi-identifier"):
-        say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
+        say(
+            f"Wrote {settings}. Name at least one quasi-identifier in it, then run shoal anonymize."
+        )
         return
     named, lacks = _written(table)
     command = f"shoal anonymize {named} --settings {shlex.quote(str(settings))}"
     if lacks:
         say(
-            "The password is not shown below; supply it with PGPASSWORD, a password file (PGPASSFILE, ~/.pgpass) or a "
-            "service file."
+            "The command below does not include the password. Supply it with PGPASSWORD, a password file "
+            "(PGPASSFILE, ~/.pgpass) or a service file."
         )
     say(f"Wrote {settings}. Check every role in it, then run:")
     if found.records > MANY:
@@ -265,7 +275,9 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
 
 
 def _written(table: Place) -> tuple[str, bool]:
-    """A table as it was typed, for a shell, and whether a password was left out; the settings know the table in it."""
+    """Return a table as typed, quoted for a shell, and whether a password was left out (the settings name the table in
+    it).
+    """
     if not isinstance(table, DatabaseTable):
         return shlex.quote(str(table)), False
     address, lacks = without_password(str(table.address))

@@ -1,4 +1,4 @@
-"""One front door for every table: which engine works on it, and the table as a frame in memory or on that engine."""
+"""Opens every table: which engine works on it, and the table as a frame in memory or on that engine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NEEDED = {  # libraries and their least versions
     "polars": {"polars": (2, 0), "narwhals": (2, 28)},
     "spark": {"pyspark": (4, 0), "narwhals": (2, 28)},
 }
-# Bytes that the way in memory takes for each byte of a file; about what `benchmarks large` showed.
+# Bytes of memory that work in memory takes for each byte of a file; about what `benchmarks large` showed.
 BYTES_IN_MEMORY = {".parquet": 60, ".gz": 60}
 BYTES_OF_TEXT = 10
 _SHORT = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
@@ -59,13 +59,13 @@ _SHORT = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 @dataclass(frozen=True)
 class Engine:
-    """Where a table is worked on, and how much memory that may take.
+    """Where to work on a table, and how much memory to use.
 
     Parameters
     ----------
     name
-        "memory", "duckdb", "polars" or "spark"; by default in memory unless the table outgrows that, and then on
-        DuckDB.
+        "memory", "duckdb", "polars" or "spark"; by default in memory, or on DuckDB if the table does not fit into
+        memory.
     memory
         How much memory may be used, like "8GB"; by default most of what is free.
 
@@ -82,13 +82,13 @@ class Engine:
 
 @dataclass(frozen=True)
 class LargeTable:
-    """A large table: its engine, its frame, what is known of its file, and what memory may be used."""
+    """A large table: its engine, its frame, what is known about its file, and how much memory may be used."""
 
     engine: Backend
     frame: Lazy
     memory: int
     staging: Any  # is closed in the end
-    texts: ReadTexts | None = None  # what is known of text files
+    texts: ReadTexts | None = None  # what is known about text files
     stored: Origin | None = None  # of a table of a database
 
     @property
@@ -102,7 +102,7 @@ class LargeTable:
         return [outer_name(name) for name in self.frame.collect_schema().names()]
 
     def kinds(self, unchanged: Sequence[str]) -> dict[str, pa.DataType]:
-        """The types that unchanged columns have in the table, where those of the staged release are others."""
+        """The types that unchanged columns have in the table, if those of the staged release differ."""
         found = {field.name: plain_type(field.type) for field in schema_of(self.staged(RELEASE))}
         return {
             name: kind
@@ -121,12 +121,12 @@ class LargeTable:
 
 
 def engine_for(table: Any, engine: str | None, memory: str | int | None = None) -> str:
-    """The name of the engine that a table is worked on with, "memory" for the way in memory.
+    """The name of the engine for a table, "memory" for work in memory.
 
     Raises
     ------
     InputError
-        Where there is no such engine, or the table is not for it.
+        If there is no such engine, or it cannot be used for the table.
     """
     if engine is not None and engine not in ENGINES:
         close = near_miss(str(engine), ENGINES) or "."
@@ -137,7 +137,7 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
     if own is not None:
         if engine not in (None, own):
             raise InputError(
-                f"This frame is one of {own}'s; leave out engine='{engine}', or collect the frame first."
+                f"This frame belongs to {own}. Leave out engine='{engine}', or collect the frame first."
             )
         return own
     if isinstance(table, DatabaseTable):
@@ -145,7 +145,7 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
     if not isinstance(table, str | os.PathLike):
         if engine not in (None, MEMORY):
             raise InputError(
-                f"A frame of type {type(table).__name__} is in memory already; leave out engine='{engine}'."
+                f"A frame of type {type(table).__name__} is already in memory. Leave out engine='{engine}'."
             )
         return MEMORY
     if engine is not None:
@@ -157,7 +157,7 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
     """The engine for a table of a database: it is read into memory, or copied to a file for DuckDB or Polars."""
     if engine == "spark":
         raise InputError(
-            "Spark reads databases by itself; give a DataFrame of its own, or leave out the engine."
+            "Spark must read databases itself. Give a Spark DataFrame, or leave out the engine."
         )
     if engine is not None:
         return engine
@@ -165,14 +165,14 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
 
 
 def _is_too_large(needed: int, memory: str | int | None) -> bool:
-    """Whether a table needs more bytes than there are to spare."""
+    """Whether a table needs more memory than is free."""
     if memory is None and needed < 200_000_000:  # too little to ask how much is free
         return False
     return needed > (free_memory() if memory is None else read_memory(memory))
 
 
 def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
-    """Whether a file, or several, would take more memory than there is to spare."""
+    """Whether one or several files would need more memory than is free."""
     if _is_several(path):
         return True
     try:
@@ -199,12 +199,12 @@ def open_large(
     beside: Path | None = None,
     progress: Progress = silent,
 ) -> LargeTable:
-    """Open a table on an engine; what is staged goes beside an output, or to the folder for temporary files.
+    """Open a table on an engine; staged data goes next to an output, or to the folder for temporary files.
 
     Raises
     ------
     InputError
-        Where files cannot be read, or the library of the engine is missing.
+        If files cannot be read, or the library of the engine is missing.
     """
     raise_problems(library_problem(engine))
     room = read_memory(memory)
@@ -228,7 +228,7 @@ def open_large(
 
 
 def _opened(table: Any, input: Input, on: Any, room: int, progress: Progress) -> LargeTable:
-    """Parquet files where they are, or a copy of text files or of a table of a database, made a batch at a time."""
+    """Parquet files in place, or a copy of text files or of a database table, made batch by batch."""
     read = on.staging.place("read.parquet")
 
     def tell(records: int) -> None:
@@ -254,10 +254,10 @@ def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _zone_problems(kinds: Mapping[str, pa.DataType]) -> list[str]:
-    """Sentences for columns at whose time zones Polars panics, which no caller can catch as an error."""
+    """Return columns with time zones that make Polars panic, which no caller can catch as an error."""
     return [
-        f"Column '{name}' has a time zone that is no place but an offset, which Polars does not know; use DuckDB "
-        "(--engine duckdb), or convert it."
+        f"Column '{name}' has a time zone that is an offset, which Polars does not support. Use DuckDB (--engine "
+        "duckdb), or convert the column."
         for name, kind in kinds.items()
         if pa.types.is_timestamp(kind) and kind.tz and kind.tz[0] in "+-"
     ]
@@ -275,7 +275,7 @@ def _is_regained(kind: pa.DataType, other: pa.DataType) -> bool:
 
 
 def matching_files(table: str | os.PathLike[str]) -> list[Path]:
-    """The files that a path, a folder or a pattern means, all of one format."""
+    """The files of a path, a folder or a pattern, all of one format."""
     path = Path(table)
     found = [path]
     if path.is_dir():
@@ -287,17 +287,17 @@ def matching_files(table: str | os.PathLike[str]) -> list[Path]:
         )
     if not found:
         raise InputError(
-            f"'{table}' means no files; name a file, a folder or a pattern like 'in/*.csv'."
+            f"'{table}' matches no files. Name a file, a folder or a pattern like 'in/*.csv'."
         )
     raise_problems(problem for own in found for problem in input_problems(own))
     suffixes = sorted({suffix_of(own) for own in found})
     if len({suffix.removesuffix(".gz") for suffix in suffixes}) > 1:
         raise InputError(
-            f"'{table}' means files of several formats ({', '.join(suffixes)}); name one."
+            f"'{table}' matches files of several formats ({', '.join(suffixes)}). Choose one format."
         )
     if suffixes[0] == ".xlsx":
         raise InputError(
-            "Excel files are read in memory only; leave out the engine, or save as CSV."
+            "Excel files are read in memory only. Leave out the engine, or save them as CSV."
         )
     return found
 
@@ -312,7 +312,7 @@ def _check_parquet(paths: Sequence[Path]) -> None:
             names = None
         if names is None:
             raise InputError(
-                f"'{path}' is not a whole Parquet file; it may be cut off or damaged: copy it again."
+                f"'{path}' is not a complete Parquet file. It may be incomplete or damaged: copy it again."
             )
         check_names(path, names)
 
@@ -330,14 +330,17 @@ def _on(engine: str, staging: Staging, native: Any, room: int) -> Any:
 
 
 def library_problem(engine: str) -> list[str]:
-    """A sentence if a library that an engine needs is missing or too old."""
+    """Return a sentence if a library that an engine needs is missing or too old."""
     for library, (major, minor) in NEEDED[engine].items():
         if find_spec(library) is None:
-            return [f"The engine {engine} is not installed; run: pip install 'shoal[{engine}]'."]
+            return [
+                f"The engine {engine} is not installed. Install it with: pip install 'shoal[{engine}]'."
+            ]
         found = [int(part) for part in re.findall(r"[0-9]+", version(library))[:2]]
         if found < [major, minor]:
             return [
-                f"The engine {engine} needs {library} {major}.{minor} or newer; run: pip install --upgrade {library}."
+                f"The engine {engine} needs {library} {major}.{minor} or newer. Run: pip install --upgrade "
+                f"{library}."
             ]
     return []
 
@@ -346,7 +349,7 @@ AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
 
 
 def open_table(table: Any, input: Input | None = None) -> Source:
-    """Whatever the user gave, a frame, a path or a table of a database, as a frame with what is known of it."""
+    """Open anything that the user gave, a frame, a path or a database table, as a frame with what is known about it."""
     if isinstance(table, Source):
         return table
     table = table_in_database(table, input)
@@ -359,7 +362,7 @@ def open_table(table: Any, input: Input | None = None) -> Source:
 
 
 def table_in_database(table: Any, input: Input | None) -> Any:
-    """The table of a database where its address is given; which table that is says `input`."""
+    """The database table for an address; `input` says which table."""
     if not is_address(table):
         return table
     how = input or Input()
@@ -367,7 +370,7 @@ def table_in_database(table: Any, input: Input | None) -> Any:
 
 
 def texts_in(table: Any, input: Input) -> pa.Table | None:
-    """All values of a file or of a table of a database as texts, None for a frame."""
+    """All values of a file or of a database table as texts, None for a frame."""
     table = table_in_database(table, input)
     if isinstance(table, DatabaseTable):
         return read_stored_texts(table)

@@ -1,4 +1,4 @@
-"""Folders for large outputs in the making: private to their owner, and removed when the work ends, however it ends."""
+"""Folders for large outputs in progress: private to their owner, and removed when the work ends, however it ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.atomic import real_target
 
 try:
     import fcntl
-except ImportError:  # Windows, where open files cannot be removed anyhow
+except ImportError:  # Windows, where open files cannot be removed anyway
     fcntl = None  # type: ignore[assignment]
 
 MARK, MAKING = ".shoal-staging-", ".shoal-making-"
@@ -29,7 +29,7 @@ class Staging:
     """A folder that is removed when it is closed, at the end of the process or, if that is killed, by the next run."""
 
     def __init__(self, beside: Path | None = None) -> None:
-        """Make a folder beside an output, or in the folder for temporary files."""
+        """Make a folder next to an output, or in the folder for temporary files."""
         self.parent = Path(tempfile.gettempdir()) if beside is None else beside
         remove_leftovers(self.parent)
         name = f"{os.getpid()}-{secrets.token_hex(6)}"
@@ -65,7 +65,7 @@ class Staging:
 
 @contextlib.contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
-    """A folder beside an output in which it is made; if the process is killed, the next run removes it."""
+    """A folder next to an output that is being made; if the process is killed, the next run removes it."""
     staging = Staging(real_target(target).absolute().parent)
     try:
         yield staging.folder
@@ -107,7 +107,7 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def _is_orphaned(folder: Path) -> bool:
-    """Whether a folder is ours, and the process that its name begins with is gone."""
+    """Whether a folder is ours, and the process whose number its name begins with has ended."""
     process = folder.name.removeprefix(MARK).removeprefix(MAKING).partition("-")[0]
     return _is_ours(folder) and not process_runs(process)
 
@@ -120,7 +120,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def process_runs(process: str) -> bool:
-    """Whether a process of this number runs on this machine; in doubt it does."""
+    """Whether a process with this number runs on this computer; assumed if unknown."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -139,7 +139,7 @@ def _forget(path: Path) -> None:
 
 
 def _remove(folders: tuple[Path, ...], locks: list[int]) -> None:
-    """Remove folders and let go of their locks; an interrupt meanwhile is heard when they are gone."""
+    """Remove folders and release their locks; an interrupt meanwhile takes effect when they are gone."""
     try:
         _remove_now(folders, locks)
     except KeyboardInterrupt:

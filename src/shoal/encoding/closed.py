@@ -17,7 +17,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def loosen(form: Form, closures: Ints, share: float, rng: np.random.Generator) -> Ints:
-    """The closures of one column (slots × groups), some of them drawn above what they are."""
+    """The closures of one column (slots × groups), some of them drawn above the tight ones."""
     groups = int(closures.shape[1])
     if isinstance(form, TreeForm):
         return raise_nodes(form, closures, share, rng.random(groups))
@@ -39,13 +39,13 @@ def loosen(form: Form, closures: Ints, share: float, rng: np.random.Generator) -
 
 
 def loosening_chance(needed: npt.ArrayLike, others: npt.ArrayLike, share: float) -> Floats:
-    """With what chance others get what so many need, for about a share of all that show it not to need it."""
+    """With what probability others get what so many need, so that about a share of all that show it do not need it."""
     wanted = share / (1.0 - share) * np.asarray(needed, dtype=np.float64)
     return np.minimum(share, wanted / np.maximum(1, others))
 
 
 def raise_nodes(form: TreeForm, closures: Ints, share: float, draws: Floats) -> Ints:
-    """Nodes, those with small draws replaced by the next node above that is among them."""
+    """Nodes; those with small draws are replaced by the next node above that is in use."""
     nodes = closures[0]
     needed = np.bincount(nodes, minlength=form.entries)
     above = form.parent.copy()  # the next shown node above each, the root if there is none
@@ -60,9 +60,9 @@ def raise_nodes(form: TreeForm, closures: Ints, share: float, draws: Floats) -> 
 
 
 def widen_ranges(form: RangeForm, closures: Ints, share: float, draws: Floats) -> Ints:
-    """Ranges, ends with small draws (2 × groups) replaced by the next end outwards of a range among them.
+    """Ranges; ends with small draws (2 × groups) are replaced by the next end outwards that is in use.
 
-    What holds a missing value stays as it is.
+    Ranges that contain a missing value do not change.
     """
     low, high = closures
     is_plain = high != form.null
@@ -74,7 +74,7 @@ def widen_ranges(form: RangeForm, closures: Ints, share: float, draws: Floats) -
 
 
 def _move_up(ends: Ints, needed: Ints, share: float, draws: Floats) -> Ints:
-    """Ends, those with small draws replaced by the next larger one of `needed`."""
+    """Ends; those with small draws are replaced by the next larger one of `needed`."""
     known, counts = np.unique(needed, return_counts=True)
     place = np.searchsorted(known, ends, side="right")
     can_move = place < known.size
@@ -87,7 +87,7 @@ def _move_up(ends: Ints, needed: Ints, share: float, draws: Floats) -> Ints:
 
 
 def set_chances(form: SetForm, closures: Ints, share: float) -> Floats:
-    """With what chance each value joins sets that do not hold it; null joins none."""
+    """With what probability each value joins sets that do not contain it; null joins none."""
     needed, others = np.zeros(form.size), np.zeros(form.size)
     for at in range(0, closures.shape[1], _BLOCK):
         holds = form.holds(closures[:, at : at + _BLOCK])
@@ -101,7 +101,7 @@ def set_chances(form: SetForm, closures: Ints, share: float) -> Floats:
 
 
 def grow_sets(form: SetForm, closures: Ints, chances: Floats, draws: Floats) -> Ints:
-    """Sets and the values with small draws (values × groups); what holds a missing value stays as it is."""
+    """Sets and the values with small draws (values × groups); sets with a missing value do not change."""
     holds = form.holds(closures) > 0
     joins = draws < chances[:, None]
     if form.has_null:
@@ -111,21 +111,23 @@ def grow_sets(form: SetForm, closures: Ints, chances: Floats, draws: Floats) -> 
 
 
 def _is_mixed(form: Form, closures: Ints) -> Bools:
-    """Which closures are the whole since they hold null and a value."""
+    """Which closures are the whole because they contain null and a value."""
     if not form.has_null:
         return np.zeros(closures.shape[1], dtype=np.bool_)
     whole = np.array(form.whole, dtype=np.int32)[:, None]
     return (closures == whole).all(axis=0)
 
 
-_OWN_DRAWS = 1  # beside a seed, so that they have nothing to do with the order drawn from the same
+_OWN_DRAWS = (
+    1  # together with a seed, so that they are independent of the order drawn from the same seed
+)
 
 
 @dataclass(frozen=True)
 class Closed:
     """Groups of equal released records and the closure of each: ours, or read from a given release.
 
-    Only released records are in the table; of those left out nothing is known here but their number.
+    Only released records are in the table; of those left out, only their number is known here.
     """
 
     table: Table
@@ -155,7 +157,7 @@ class Closed:
 
 
 def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
-    """Number groups by their closures, so that groups that read the same are one; every record has a group."""
+    """Number groups by their closures, so that groups with equal closures are one; every record has a group."""
     assert groups.min(initial=0) >= 0
     distinct, place = np.unique(closures, axis=1, return_inverse=True)
     contiguous = np.ascontiguousarray(distinct)  # as kernels are compiled for
@@ -163,10 +165,10 @@ def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
 
 
 def loosened(closed: Closed, share: float, seed: int | None = None) -> Closed:
-    """Draw closures at random above those of the groups; groups that then read the same become one.
+    """Draw closures at random above those of the groups; groups with equal closures then become one.
 
-    The draws are fresh chance: whoever could repeat them would know which closures are tight. A seed makes them
-    repeatable, which only tests may want.
+    The draws are new in every run: anyone who could repeat them would know which closures are tight. A seed makes
+    them repeatable, which only tests may use.
     """
     rng = np.random.default_rng(None if seed is None else [seed, _OWN_DRAWS])
     closures = closed.closures.copy()

@@ -33,9 +33,9 @@ FIXED_SEED: ContextVar[int | None] = ContextVar("FIXED_SEED", default=None)
 class DistinctRows(NamedTuple):
     """Distinct rows in lexicographic order."""
 
-    first: Records  # where each is found first
+    first: Records  # where each occurs first
     place: Ints  # of every row among them
-    counts: Records  # how often each is found
+    counts: Records  # how often each occurs
 
 
 def row_numbers(rows: npt.NDArray[np.integer[Any]]) -> Records:
@@ -43,7 +43,7 @@ def row_numbers(rows: npt.NDArray[np.integer[Any]]) -> Records:
     numbers, size = np.zeros(rows.shape[0], dtype=np.int64), 1
     for column in rows.T:
         width = int(column.max(initial=0)) + 1
-        if size > MOST_NUMBERS // width:  # number them anew, so that no product overflows
+        if size > MOST_NUMBERS // width:  # renumber them, so that no product overflows
             numbers = np.unique(numbers, return_inverse=True)[1]
             size = int(numbers.max(initial=0)) + 1
         numbers, size = numbers * width + column, size * width
@@ -60,26 +60,26 @@ def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> DistinctRows:
 
 
 def fixed_seed() -> int | None:
-    """What decides draws that are otherwise fresh in every run, for tests only; see `shoal.testing`."""
+    """Seeds for draws that are otherwise new in every run, for tests only; see `shoal.testing`."""
     return FIXED_SEED.get()
 
 
 def random_order(records: int) -> npt.NDArray[np.int64]:
     """A random order of so many records.
 
-    No function of the records decides it, and no seed that is known: from such an order an outsider could
-    conclude on records that were left out, or on the order of the input.
+    It depends on no function of the records and on no known seed: otherwise, an attacker could draw conclusions
+    about records that were left out, or about the order of the input.
     """
     return np.random.default_rng(fixed_seed()).permutation(records)
 
 
-# As people and programs write numbers; 2e10 without a sign after the e may be a code.
+# As people and programs write numbers; 2e10 without a plus or minus after the e may be a code.
 _NUMBER = r"[+-]?((0|[1-9][0-9]*)([.,][0-9]*)?|[.,][0-9]+)(e[+-][0-9]{1,3})?"
 _ASCII_SPACES = r"[\x09-\x0d\x1c-\x20]+"
 
 
 def fold_text(text: str) -> str:
-    """The form that all texts of one value share; empty for a text that shows nothing.
+    """The form shared by all texts of one value; empty for a text without visible characters.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def fold_all(values: pa.Array) -> pa.Array:
 
 
 def value_key(text: str) -> str:
-    """What all texts of one sensitive value share; empty for a text that shows nothing.
+    """The key of a sensitive value that all its spellings share; empty for a text without visible characters.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def value_keys(texts: pa.Array) -> list[str]:
 
 
 def _plain_number(text: str) -> str:
-    """A number in digits, with a decimal point if it needs one and without zeros at its end."""
+    """A number in digits, with a decimal point only if it needs one and without zeros at its end."""
     number = format(Decimal(text.replace(",", ".")), "f")
     number = number.rstrip("0").rstrip(".") if "." in number else number
     return "0" if number == "-0" else number
@@ -141,16 +141,16 @@ class Column:
     model: Model
     form: Form
     counts: Floats
-    date_format: str | None = None  # of texts that are dates, where it was found and not said
-    looks_like: str | None = None  # numbers or dates, where most texts are such and others are not
+    date_format: str | None = None  # of texts that are dates, if it was detected and not given
+    looks_like: str | None = None  # numbers or dates, if most texts are such and others are not
 
 
 @dataclass(frozen=True)
 class Sensitive:
     """A sensitive column: a code per record and the values in ascending order; null has the last code.
 
-    Texts that differ only in spaces, case or Unicode form, or in how they spell a number, are one value, of which the
-    first stands for all.
+    Texts that differ only in spaces, case or Unicode form, or in how they spell a number, are one value, represented by
+    the first of them.
     """
 
     codes: Ints
@@ -176,9 +176,9 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Table:
-    """An encoded table: all that is known of its quasi-identifiers and sensitive columns, as integers.
+    """An encoded table: everything known about its quasi-identifiers and sensitive columns, as integers.
 
-    A row is a record, or, in a counted table, stands for `counts` records with the same codes.
+    A row is a record or, in a counted table, represents `counts` records with the same codes.
     """
 
     columns: tuple[Column, ...]
@@ -241,7 +241,7 @@ def encode(
 ) -> Table:
     """Turn a frame's quasi-identifiers and sensitive columns into codes.
 
-    `input` says which texts are missing values, and how texts that are numbers or dates are written.
+    `input` says which texts mean "missing", and how texts that are numbers or dates are written.
     `may_be_empty` lets quasi-identifiers be missing in all records, as in what is left of a table.
     `ranges` are sensitive columns that were coarsened to ranges.
 
@@ -250,7 +250,7 @@ def encode(
     """
     problems = column_problems(frame.columns, [*quasi_identifiers, *sensitive, *identifiers])
     if not frame.shape[0]:
-        problems.append("The table has no records; give at least one.")
+        problems.append("The table has no records. Give at least one.")
     raise_problems(problems)
     reading = input or Input()
     columns, codes = [], np.empty((frame.shape[0], len(quasi_identifiers)), dtype=np.int32)
@@ -320,7 +320,7 @@ def encode_sensitive(
 def column_problems(
     present: Sequence[str], wanted: Iterable[str], what: str = "table"
 ) -> list[str]:
-    """Sentences for every wanted column that is not there."""
+    """Return a sentence for every wanted column that does not exist."""
     return [
         f"Column '{name}' is not in the {what}{near_miss(name, present) or '.'} "
         f"Columns: {listed(present)}."
@@ -337,11 +337,11 @@ def _encode_column(
     date_format: str | None = None,
 ) -> tuple[Column, Ints]:
     if not len(found.values) and found.values is not NOTHING:
-        raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
+        raise InputError(f"Column '{name}' is empty. Leave it out of the quasi-identifiers.")
     if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
         is_date = pa.types.is_temporal(read.values.type)
-        # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise.
+        # 250.1 and 250.10 may be two codes, so they stay texts unless a type is given.
         if is_date or (model and model.needs_numbers) or len(read.values) == len(found.values):
             found = read
     if model is None:
@@ -372,7 +372,7 @@ def _means_numbers(model: Model) -> bool:
 
 
 def _united(found: TypedColumn) -> TypedColumn:
-    """Make one text of all that stand for one value; texts that show nothing are missing values."""
+    """Replace all texts that mean one value by one of them; texts without visible characters are missing values."""
     keys = value_keys(found.values)
     first: dict[str, int] = {"": -1}
     kept = [i for i, key in enumerate(keys) if first.setdefault(key, i) == i]

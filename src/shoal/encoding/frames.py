@@ -13,15 +13,15 @@ import pyarrow.compute as pc
 
 from shoal.encoding.forms import Records
 from shoal.encoding.models.base import enum_order, labels_of
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 NUMBER_MARK = {b"shoal": b"number"}  # on a text field: JSON lines write it without quotes
 
 
 def plain_table(table: pa.Table) -> pa.Table:
-    """Keep values only: no metadata, and no dictionaries, which may list values no record has.
+    """Keep only values: no metadata, and no dictionaries, which may list values that no record has.
 
-    The one mark that stays is that of number tokens. Extension types become what they store.
+    The mark of number tokens stays. Extension types become their storage types.
     """
     columns, problems = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
@@ -29,8 +29,8 @@ def plain_table(table: pa.Table) -> pa.Table:
             columns.append(plain_column(column))
         except (pa.ArrowException, TypeError, ValueError):  # a message that may show cells
             problems.append(
-                f"Column '{field.name}' has type {field.type}, which no file can hold; convert it to "
-                "numbers, dates or text, or leave it out."
+                f"Column '{field.name}' has type {field.type}, which no file can contain. Convert it to numbers, "
+                "dates or text, or leave it out."
             )
     raise_problems(problems)
     fields = [
@@ -117,7 +117,7 @@ else:  # before Python 3.13 there are no defaults at run time
 
 
 def lazy_kind(table: Any) -> str | None:
-    """The engine of a frame that is not in memory, None for anything else; no library is imported for that."""
+    """The engine of a frame that is not in memory, None for anything else; no library is imported to find out."""
     kind = type(table)
     library = kind.__module__.partition(".")[0]
     if library in ("duckdb", "_duckdb") and "Relation" in kind.__name__:
@@ -138,7 +138,7 @@ def _collected(table: Any, engine: str) -> Any:
     except Exception as error:
         kind = type(error).__name__  # raise outside of this block: the error may show a cell
     raise InputError(
-        f"The {engine} table cannot be brought into memory ({kind}); check that its query runs to its end."
+        f"The {engine} table cannot be read into memory ({kind}). Check that its query runs to its end."
     )
 
 
@@ -157,13 +157,13 @@ def open_frame(table: Any) -> Frame:
         return nw.from_native(table, eager_only=True)
     except TypeError:
         raise InputError(
-            f"A table of type {type(table).__name__} cannot be read; "
-            "give a pandas, polars or Arrow frame, or the path of a file."
+            f"A table of type {type(table).__name__} cannot be read. Give a pandas, polars or Arrow frame, or "
+            "the path of a file."
         ) from None
 
 
 def _takeable(table: pa.Table) -> pa.Table:
-    """Give a table types of which Arrow can pick records."""
+    """Give a table types from which Arrow can select records."""
     t = pa.types
     for place, field in enumerate(table.schema):
         kind = field.type
@@ -173,16 +173,16 @@ def _takeable(table: pa.Table) -> pa.Table:
 
 
 def _check_names(table: Any) -> None:
-    """Refuse duplicate and empty column names before any library trips over them."""
+    """Refuse duplicate and empty column names before any library fails on them."""
     is_arrow = isinstance(table, pa.Table | pa.RecordBatch)
     names = list(table.column_names if is_arrow else getattr(table, "columns", ()))
     problems = [
-        f"Column '{name}' occurs {count} times; rename all but one."
+        f"Column '{name}' occurs {count} times. Rename all but one."
         for name, count in Counter(names).items()
         if count > 1
     ]
     if any(not isinstance(name, str) or not name.strip() for name in names):
-        problems.append("A column has no name or a name that is not text; name every column.")
+        problems.append("A column has no name, or a name that is not text. Name every column.")
     raise_problems(problems)
 
 
@@ -206,8 +206,8 @@ def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
         array = None  # raise outside of this block: the library's error shows a cell
     if array is None or (column.dtype == nw.Object and _mixes_dates(column, array.type)):
         raise InputError(
-            f"Column '{name}' mixes types, or holds values that are no numbers, dates or text; "
-            "convert it to one of these."
+            f"Column '{name}' mixes types, or contains values that are not numbers, dates or text. Convert it to "
+            "one of these."
         )
     return array
 
@@ -215,14 +215,14 @@ def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
 def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.ChunkedArray:
     """One column as Arrow in one of a few types: text, boolean, integer, float, decimal, date, timestamp.
 
-    `counts` are the records of each row, where rows are no records.
+    `counts` are the records of each row, if rows are not records.
     """
     array = arrow_values(frame, name)
     kind = _plain(array.type)
     if kind is None:
         raise InputError(
-            f"Column '{name}' holds {_describe(array.type)}, which cannot be generalized; "
-            "convert it to numbers, dates or text."
+            f"Column '{name}' contains {_describe(array.type)}, which cannot be generalized. Convert it to "
+            "numbers, dates or text."
         )
     array = _decoded(name, array, kind)
     if pa.types.is_floating(kind):
@@ -230,28 +230,29 @@ def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.C
         bad = np.count_nonzero(is_bad) if counts is None else counts[is_bad].sum()
         if bad:
             raise InputError(
-                f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."
+                f"Column '{name}' contains NaN or infinite numbers in {counted(int(bad), 'record')}. Make them "
+                "missing or drop them."
             )
         array = pc.add(array, 0.0)  # -0.0 is 0.0
     return array
 
 
 def category_order(frame: Frame, name: str) -> tuple[str, ...] | None:
-    """The order of a column's categories where it has one itself, used or not, as text; else None."""
+    """The column's own order of its categories, used or not, as text; None without an order."""
     if (order := enum_order(frame.get_column(name))) is not None:
         return order
     array = arrow_values(frame, name)
     if not (pa.types.is_dictionary(array.type) and array.type.ordered and array.num_chunks):
         return None
     first, *others = (chunk.dictionary for chunk in array.chunks)
-    if any(not other.equals(first) for other in others):  # in which order is anybody's guess
+    if any(not other.equals(first) for other in others):  # the order is unknown
         return None
     kind = _plain(first.type)
     return None if kind is None else labels_of(first.cast(kind).drop_null())
 
 
 def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column in the type of its encoding, or a sentence on what cannot be read of it."""
+    """A column in the type of its encoding, or a sentence about what cannot be read."""
     try:
         array = array.cast(kind)
         if pa.types.is_large_string(kind):
@@ -259,7 +260,7 @@ def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.Chunked
     except (pa.ArrowException, ValueError):
         array = None
     if array is None:
-        raise InputError(f"Column '{name}' holds text that is not UTF-8; repair it.")
+        raise InputError(f"Column '{name}' contains text that is not UTF-8. Correct it.")
     if pa.types.is_temporal(kind):
         ends = pc.min_max(array)
         try:
@@ -268,19 +269,19 @@ def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.Chunked
             ends = None
         if ends is None:
             raise InputError(
-                f"Column '{name}' holds dates outside the years 1 to 9999, or in a time zone that is not known "
-                "here; convert it to text or repair it."
+                f"Column '{name}' contains dates outside the years 1 to 9999, or in an unknown time zone. "
+                "Correct them or convert the column to text."
             )
     return array
 
 
 def _mixes_dates(column: nw.Series[Any], kind: pa.DataType) -> bool:
-    """Whether dates stand beside timestamps: Arrow would cut off the hours in silence."""
+    """Whether a column mixes dates and timestamps: Arrow would silently cut off the hours."""
     return pa.types.is_temporal(kind) and len(set(map(type, column.drop_nulls().to_list()))) > 1
 
 
 def _plain(kind: pa.DataType) -> pa.DataType | None:
-    """The type in which values of an Arrow type are encoded, None where they cannot be."""
+    """The type in which values of an Arrow type are encoded, None if they cannot be."""
     t = pa.types
     if t.is_dictionary(kind) or t.is_run_end_encoded(kind):
         return _plain(kind.value_type)
@@ -296,7 +297,7 @@ def _plain(kind: pa.DataType) -> pa.DataType | None:
 
 
 def _describe(kind: pa.DataType) -> str:
-    """Say in plain words what a column holds; the type itself could name cells."""
+    """Describe in words what a column contains; the type itself could name cells."""
     t = pa.types
     if t.is_nested(kind):
         return "lists or structures"

@@ -22,35 +22,36 @@ from shoal.encoding.frames import Frame, arrow_column
 from shoal.encoding.models import Calendar, Interval, Model
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.source import Input, Source
-from shoal.errors import LONGEST, InputError, added_to, raise_problems
+from shoal.errors import LONGEST, InputError, added_to, counted, raise_problems
 
 
 @dataclass(frozen=True)
 class Roles:
-    """A table's columns by what becomes of them, each in one list."""
+    """A table's columns by role, each in one list."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     kept: tuple[str, ...]
     removed: tuple[str, ...]
     replaced: tuple[str, ...] = ()  # by pseudonyms
-    undecided: tuple[str, ...] = ()  # nobody said what they are
+    undecided: tuple[str, ...] = ()  # columns without a role
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Columns that are released as they are."""
+        """Columns that are released unchanged."""
         return (*self.sensitive, *self.kept)
 
     def problems(self) -> list[str]:
-        """A sentence if the role of some columns is not decided."""
+        """Return a sentence if some columns have no role."""
         if not self.undecided:
             return []
         several = len(self.undecided) > 1
         names = ", ".join(f"'{name[:LONGEST]}'" for name in self.undecided)
         return [
-            f"Column{'s' if several else ''} {names} {'have' if several else 'has'} no role, so nothing is released; "
-            "name each as a quasi-identifier (-q), sensitive (-s), an identifier to remove (-i) or a column to keep "
-            'as it is (-x, keep=), or decide for all with others = "drop" or "keep" (--others).'
+            f"Column{'s' if several else ''} {names} {'have' if several else 'has'} no role, so nothing is released. "
+            f"Make {'each' if several else 'it'} a quasi-identifier (-q), sensitive (-s), an identifier to remove (-i) "
+            'or a column to keep unchanged (-x, keep=), or decide for all with others = "drop" or "keep" '
+            "(--others)."
         ]
 
 
@@ -64,9 +65,9 @@ def assign_roles(
     pseudonyms: Sequence[str] = (),
     person: str | None = None,
 ) -> Roles:
-    """Give every column its role; `others` says what becomes of those that are not named.
+    """Give every column its role; `others` is the role of columns that are not named.
 
-    A column that tells persons apart is removed unless it is replaced by pseudonyms.
+    A column that identifies people is removed unless it is replaced by pseudonyms.
     """
     if person and person not in (*identifiers, *pseudonyms):
         identifiers = (*identifiers, person)
@@ -83,11 +84,11 @@ def assign_roles(
 
 
 def coarsened(source: Source, models: Mapping[str, Model], reading: Input) -> Source:
-    """The same table with what the models make of single values in place of their columns.
+    """The same table with columns replaced by what the models make of single values.
 
-    Missing values stay missing. A column that is not in the table is somebody else's problem.
+    Missing values stay missing. Columns that are not in the table are reported elsewhere.
 
-    Raises `InputError` with every problem found: columns that hold no numbers or dates, values outside their
+    Raises `InputError` with every problem found: columns without numbers or dates, values outside their
     hierarchy, …
     """
     frame, problems = source.data, list[str]()
@@ -109,7 +110,7 @@ def coarse_texts(
 
 
 def coarse_input(reading: Input, models: Mapping[str, Model]) -> Input:
-    """How to read a table that is coarsened already: what its columns held before no longer counts."""
+    """How to read a table that is already coarsened: what its columns contained before no longer counts."""
     types = {n: kind for n, kind in reading.types.items() if n not in models or kind == "text"}
     return replace(reading, types=types)
 
@@ -120,7 +121,7 @@ def range_columns(models: Mapping[str, Model]) -> list[str]:
 
 
 def _with_columns(frame: Frame, columns: Mapping[str, pa.Array]) -> Frame:
-    """A frame of the same kind with other columns in place of some of its own."""
+    """A frame of the same kind with some of its columns replaced."""
     native = frame.to_native()
     if isinstance(native, pa.Table):
         for name, column in columns.items():
@@ -144,7 +145,7 @@ _MARK = b"\xef\xbb\xbf"  # with which some editors begin a file
 
 
 class Key:
-    """The secret behind pseudonyms: shown nowhere, and never pickled."""
+    """The secret key of pseudonyms: never shown, and never pickled."""
 
     __slots__ = ("_secret",)
 
@@ -155,10 +156,10 @@ class Key:
         return "Key(hidden)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("A key is not pickled; read it where it is needed.")
+        raise TypeError("A key cannot be pickled. Read it where it is needed.")
 
     def pseudonym(self, text: str) -> str:
-        """The pseudonym of a value that is written like this.
+        """Return the pseudonym of a value in this spelling.
 
         Examples
         --------
@@ -169,38 +170,38 @@ class Key:
 
 
 def read_key(path: str | None) -> Key:
-    """The key in a file, or, where none is named, in the environment variable SHOAL_KEY.
+    """Read the key from a file or, if none is named, from the environment variable SHOAL_KEY.
 
-    Spaces and line ends around it do not belong to it, so that a file and a variable hold the same key.
+    Spaces and line ends around it do not count, so a file and a variable contain the same key.
     """
     if path is None:
         found = os.environ.get(VARIABLE, "")
         if not found:
             raise InputError(
-                f"Pseudonyms need a key; make one with `shoal key -o FILE` and name the file in key_file (--key-file), "
-                f"or set the environment variable {VARIABLE}."
+                "Pseudonyms need a key. Make one with `shoal key -o FILE` and name the file in key_file "
+                f"(--key-file), or set the environment variable {VARIABLE}."
             )
         return _key(os.fsencode(found), f"The key in {VARIABLE}")
     return _key(_content(Path(path)), "The key in the key file")
 
 
 def _content(path: Path) -> bytes:
-    """What a key file holds. No message shows the path: somebody may have given the key in its place."""
+    """Read a key file. No message shows the path, because someone may have given the key itself."""
     try:
         if path.exists() and not path.is_file():
-            raise InputError("The key file is not a regular file; name one.")
+            raise InputError("The key file is not a regular file. Name one that is.")
         with path.open("rb") as file:
             if readable_by_others(os.fstat(file.fileno())):
                 raise InputError(
-                    "Other users of this machine can read the key file, and the key undoes pseudonyms; take that right "
-                    "from them with `chmod 600 FILE`, or make another key with `shoal key -o FILE`."
+                    "Other users of this computer can read the key file, and the key undoes pseudonyms. "
+                    "Restrict it with `chmod 600 FILE`, or make another key with `shoal key -o FILE`."
                 )
             return file.read(MOST_BYTES).removeprefix(_MARK)
     except OSError as error:
         why = system_reason(error)
     raise InputError(
-        f"The key file cannot be read: {why}; check the path in key_file (--key-file), or make a key with "
-        "`shoal key -o FILE`."
+        f"The key file cannot be read: {why}. Check the path in key_file (--key-file), or make a key with `shoal "
+        "key -o FILE`."
     )
 
 
@@ -208,8 +209,8 @@ def _key(given: bytes, where: str) -> Key:
     secret = given.strip(_AROUND)
     if len(secret) < LEAST_BYTES:
         raise InputError(
-            f"{where} has {len(secret)} bytes, which can be guessed; give at least {LEAST_BYTES}, or make one with "
-            "`shoal key -o FILE`."
+            f"{where} has {counted(len(secret), 'byte')}, which can be guessed. Give at least {LEAST_BYTES}, or "
+            "make one with `shoal key -o FILE`."
         )
     return Key(secret)
 
@@ -217,7 +218,7 @@ def _key(given: bytes, where: str) -> Key:
 def write_key(path: Path) -> None:
     """Write 32 random bytes in hexadecimal digits to a new file that only its owner may read."""
     if os.path.lexists(path):
-        raise InputError(f"'{path}' exists and may hold a key that is in use; choose another name.")
+        raise InputError(f"'{path}' exists and may be a key in use. Choose another name.")
     text = f"{secrets.token_hex(RANDOM_BYTES)}\n"
     try:
         with os.fdopen(create_private(path), "w", encoding="ascii") as file:
@@ -227,7 +228,7 @@ def write_key(path: Path) -> None:
         return
     except OSError as error:
         why = system_reason(error)
-    raise InputError(f"'{path}' cannot be written: {why}; choose another place.")
+    raise InputError(f"'{path}' cannot be written: {why}. Choose another place.")
 
 
 def canonical(text: str) -> str:
@@ -253,14 +254,15 @@ def pseudonyms_of(texts: pa.Array, key: Key) -> pa.Array:
 
 
 def repeat_problems(name: str, texts: pa.Array) -> list[str]:
-    """A sentence where pseudonyms of a column would stand in several records and so link them."""
+    """Return a sentence if pseudonyms of a column would occur in several records and so link them."""
     encoded = texts.drop_null().dictionary_encode()
     counts = np.bincount(np.asarray(encoded.indices), minlength=1)
     several = int(np.count_nonzero(counts > 1))
     if not several:
         return []
     return [
-        f"{several:,} pseudonyms of column '{name[:LONGEST]}' would be in several records and link the records of a "
-        "person, whose groups taken together may identify them; remove the column instead (identifiers, -i), or keep "
-        "one record of each person."
+        f"{counted(several, 'pseudonym')} of column '{name[:LONGEST]}' would "
+        f"{'occur' if several == 1 else 'each occur'} in several records and link the records of a person, whose "
+        "groups together may identify them. Remove the column instead (identifiers, -i), or keep one record per "
+        "person."
     ]

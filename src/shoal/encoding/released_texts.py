@@ -31,11 +31,11 @@ Ends = tuple[str | None, str | None]
 
 
 class ReleasedColumn(NamedTuple):
-    """A released column: its distinct values as they are and as texts, and each record's place among them."""
+    """A released column: its distinct values, unchanged and as texts, and each record's place among them."""
 
     values: pa.Array
     texts: tuple[str, ...]
-    place: pa.Array  # null where the value is missing
+    place: pa.Array  # null for a missing value
 
     def spread(self, per_text: pa.Array) -> pa.Array:
         """What belongs to each text, for each record."""
@@ -43,7 +43,7 @@ class ReleasedColumn(NamedTuple):
 
     @property
     def hidden(self) -> pa.Array:
-        """Whether each record reads `*`."""
+        """Whether each record has `*`."""
         stars = pa.array([text == STAR for text in self.texts], pa.bool_())
         return pc.fill_null(self.spread(stars), False)
 
@@ -57,7 +57,7 @@ def released_column(column: pa.ChunkedArray) -> ReleasedColumn:
 
 
 def range_ends(text: str) -> Ends:
-    """The two ends of a range of numbers or dates, None for one that is open; of a single value, that value twice.
+    """The two ends of a range of numbers or dates, None for an open one; for a single value, that value twice.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def range_ends(text: str) -> Ends:
         low, _, high = text[1:-1].partition(", ")
         return low, high
     for dash in _DASHES:
-        parts = text.split(dash)  # a date's own format may hold dashes: the middle one counts
+        parts = text.split(dash)  # a date's own format may contain dashes: the middle one counts
         half, odd = divmod(len(parts), 2)
         if not odd:
             return dash.join(parts[:half]).lstrip(">"), dash.join(parts[half:]).lstrip("<")
@@ -125,7 +125,7 @@ def period_days(text: str) -> tuple[date | None, date | None] | None:
 
 
 def order_of_ranges(texts: Sequence[str], decimal: str) -> list[int] | None:
-    """The places of texts in ascending order of the ranges or periods that they name; None where one names none.
+    """The places of texts in ascending order of their ranges or periods; None if a text is neither.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _number(end: str | None, decimal: str, otherwise: float) -> Decimal | float:
 
 
 def read_periods(released: ReleasedColumn) -> tuple[pa.Array, pa.Array] | None:
-    """The first and the last day of each record's period, null where there is none; None where a text is no period."""
+    """The first and the last day of each record's period, null for none; None if a text is not a period."""
     spans = [(None, None) if text == STAR else period_days(text) for text in released.texts]
     if any(span is None for span in spans):
         return None
@@ -162,7 +162,7 @@ def read_periods(released: ReleasedColumn) -> tuple[pa.Array, pa.Array] | None:
 
 
 def read_sets(released: ReleasedColumn, input: Input | None) -> pa.Array:
-    """The values that each record may have, as a list; null where it may have any, or none is known.
+    """The values that each record may have, as a list; null for any value, or if none is known.
 
     Without `input` they stay texts.
     """
@@ -199,8 +199,8 @@ def read_values(released: ReleasedColumn, input: Input | None) -> pa.Array:
     return released.spread(values)
 
 
-# Values that are possible in a part of a range on average, at least. Of Adult's ages, k = 10, whoever knows all others
-# of a group is certain of the last because of the mean in 8.0 % of records with 1, in 0.3 % with 4.
+# The least average number of possible values in a part of a range. For Adult's ages and k = 10, an attacker who knows
+# all others of a group is certain of the last because of the mean in 8.0 % of records with 1, in 0.3 % with 4.
 VALUES_PER_PART = 4
 
 
@@ -230,10 +230,10 @@ def rounded_means(
 ) -> pa.Array:
     """The mean of each group's own numbers, rounded to the middle of one of a few equal parts of its closure.
 
-    A group of n records has ⌊√n⌋ parts. Were one of its n values any other of the closure, the mean would move by
-    1/n of the closure at most, which is less than a part: so it is in one of two parts, whatever that value is. There
-    are fewer parts where few values are possible in the closure, so that to exclude a part is not to name a value.
-    Which values occur has no part in it: then the number of parts would tell more than the mean does.
+    A group of n records has ⌊√n⌋ parts. If one of its n values were any other of the closure, the mean would move by at
+    most 1/n of the closure, which is less than a part: so it is in one of two parts, whatever that value is. There
+    are fewer parts if few values are possible in the closure, so that excluding a part does not reveal a value.
+    Which values occur does not matter: otherwise, the number of parts would reveal more than the mean does.
 
     `closures` are of groups, `codes` and `groups` of records; `declared` says that the values of the form are a
     declared domain, and not those that occur.
@@ -272,7 +272,7 @@ def part_counts(
 
 
 def _shown(start: Floats, stop: Floats, width: Floats, share: Floats, part: Floats) -> Floats:
-    """A place in each range, written with no more digits than tell its parts apart."""
+    """A place in each range, written with only as many digits as distinguish its parts."""
     middle = start / 2 + stop / 2
     plain = np.isfinite(width) & (width > 0) & (share != 0.5)
     digits = np.where(plain, 2 - np.floor(np.log10(np.where(plain, part, 1.0))), 0)

@@ -19,7 +19,7 @@ from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number_te
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
-from shoal.errors import InputError, added_to, raise_problems
+from shoal.errors import InputError, added_to, counted, raise_problems
 
 
 def reordered_frame(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
@@ -57,7 +57,7 @@ def _pandas(data: Any) -> Any:
         column = data[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.cat.remove_unused_categories()
-            if not column.cat.ordered:  # the order may be that in which values first came
+            if not column.cat.ordered:  # the order may be that in which values first occurred
                 used = column.cat.categories
                 column = column.cat.set_categories(used[np.argsort(used.astype(str))])
         elif isinstance(column.dtype, pd.ArrowDtype):
@@ -86,7 +86,7 @@ def _polars(data: Any) -> Any:
 
 
 def _plain_polars(kind: Any) -> Any:
-    """A polars type with text in place of categories inside of it."""
+    """A polars type with text instead of categories inside it."""
     import polars as pl
 
     if isinstance(kind, pl.Categorical | pl.Enum):
@@ -128,10 +128,10 @@ def render(
     style: str = "text",
     pseudonyms: Mapping[str, pa.Array] | None = None,
 ) -> Frame:
-    """Make the released frame: records in `order`, closures in place of quasi-identifiers, `unchanged` columns.
+    """Make the released frame: records in `order`, closures instead of quasi-identifiers, `unchanged` columns.
 
-    `frame` holds the records of `closed` in its order, and so do `pseudonyms`, which stand in place of
-    identifiers. Columns come in the frame's order; those that are none of these do not come.
+    `frame` contains the records of `closed` in its order, and so do `pseudonyms`, which replace identifiers. Columns
+    are in the frame's order; all others are left out.
     """
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     groups = pa.array(closed.groups[order])
@@ -149,9 +149,9 @@ def assemble_frame(
     unchanged: Sequence[str] = (),
     pseudonyms: Mapping[str, pa.Array] | None = None,
 ) -> Frame:
-    """Make a frame of the user's kind: `generalized` has what stands in place of each quasi-identifier.
+    """Make a frame of the user's kind: `generalized` has the columns that replace each quasi-identifier.
 
-    The columns in it are in the released order already; `frame` and `pseudonyms` are put into it here.
+    Its columns are already in the released order; `frame` and `pseudonyms` are reordered here.
     """
     replaced = pseudonyms or {}
     released: dict[str, pa.Array] = {}
@@ -176,7 +176,7 @@ def assemble_frame(
 
 
 def native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
-    """Keep whole numbers whole where some are missing: pandas would make floats of them."""
+    """Keep whole numbers whole if some are missing: pandas would turn them into floats."""
     if not frame.implementation.is_pandas():
         return frame
     import pandas as pd
@@ -201,7 +201,7 @@ def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
 
 
 def rendered_columns(column: Column, closures: Ints, style: str) -> dict[str, pa.Array]:
-    """What closures read in a style that needs nothing else, by released column."""
+    """The texts of closures in a style that needs nothing else, by released column."""
     name, form = column.name, column.form
     is_range = isinstance(column.model, Interval | Order)
     if style == "bounds" and is_range and not isinstance(form, RangeForm):  # no value is left
@@ -215,12 +215,12 @@ def rendered_columns(column: Column, closures: Ints, style: str) -> dict[str, pa
 
 
 def single_problems(style: str) -> list[str]:
-    """Say in a sentence that a release of this style cannot be read back, if that is so."""
+    """Return a sentence if a release of this style cannot be read back."""
     if style not in SINGLE:
         return []
     return [
-        f"A release with render = '{style}' shows single numbers, from which ranges cannot be read back; "
-        "ask the Release object in Python, or make the release with render = 'text' or 'bounds'."
+        f"A release with render = '{style}' shows single numbers, so its ranges cannot be read back. Use the "
+        "Release object in Python, or make the release with render = 'text' or 'bounds'."
     ]
 
 
@@ -251,12 +251,12 @@ def spelled_for(
 def read_closed_groups(table: Table, frame: Frame) -> Closed:
     """Read a release of an encoded table, records in the same order, back to groups and closures.
 
-    Raises `InputError` where records or columns are missing, or texts are no closure of their column.
+    Raises `InputError` if records or columns are missing, or texts are not closures of their column.
     """
     if frame.shape[0] != table.records:
         raise InputError(
-            f"The release has {frame.shape[0]} records and the table {table.records}; "
-            "give a release of the whole table in the same order (keep_order)."
+            f"The release has {counted(frame.shape[0], 'record')} but the table has {table.records:,}. Give a "
+            "release of the whole table in the same order (keep_order)."
         )
     return Closed(table, *read_closures(table.columns, frame))
 
@@ -264,10 +264,10 @@ def read_closed_groups(table: Table, frame: Frame) -> Closed:
 def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     """Read released quasi-identifiers, whatever the order of records, back to a group per record and closures.
 
-    Records are in one group if they read the same, as in the audit: `1–2` and `*` are two groups even where both cover
+    Records are in one group if their texts are equal, as in the audit: `1–2` and `*` are two groups even if both cover
     all values.
 
-    Raises `InputError` where columns are missing or texts are no closure of their column.
+    Raises `InputError` if columns are missing or texts are not closures of their column.
     """
     problems: list[str] = []
     places, closures = [], []
@@ -308,14 +308,14 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     unknown = sum(closure is None for closure in parsed)
     if unknown:
         raise InputError(
-            f"{unknown} of the {len(parsed)} released values of column '{column.name}' are no "
-            f"{column.model.name} closures of it; release it with the same model{_as_ranges(column, frame)}."
+            f"The {column.model.name} model cannot read {counted(unknown, 'released value')} of column "
+            f"'{column.name}', out of {len(parsed):,}. Release it with the same model{_as_ranges(column, frame)}."
         )
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
 
 
 def _as_ranges(column: Column, frame: Frame) -> str:
-    """A further remedy where fractions stand for ranges: they cannot be read back."""
+    """A further remedy for fractions instead of ranges, which cannot be read back."""
     if not has_middle(column.form) or column.name not in frame.columns:
         return ""
     is_fraction = pa.types.is_floating(arrow_column(frame, column.name).type)

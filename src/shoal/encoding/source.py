@@ -23,9 +23,9 @@ def read_formats(given: Sequence[str]) -> str | dict[str, str] | None:
 
 
 def read_missing(given: Sequence[str]) -> list[str] | dict[str, list[str]] | None:
-    """Texts for a missing value in all columns, or COLUMN:TEXT,TEXT for some.
+    """Read texts that mean "missing" in all columns, or COLUMN:TEXT,TEXT for some.
 
-    `\\,` is a plain comma and `\\:` a plain colon.
+    `\\,` is a literal comma and `\\:` a literal colon.
 
     Examples
     --------
@@ -65,48 +65,48 @@ def _escaped(text: str) -> str:
     return text.replace(",", "\\,").replace(":", "\\:")
 
 
-Relation = tuple[str, ...]  # tells a table of a database from all others, whatever its address
-TYPES = ("text", "number", "date")  # what a column can be said to hold
+Relation = tuple[str, ...]  # identifies a table of a database, whatever its address
+TYPES = ("text", "number", "date")  # the types that can be given for a column
 
 
 @dataclass(frozen=True)
 class Input:
-    """How to read a table's file; what is not said is found out or the usual.
+    """How to read a table's file; what is not given is detected automatically or has its usual value.
 
     Parameters
     ----------
     encoding
-        Of a text file, like "cp1252"; by default UTF-8.
+        The encoding of a text file, like "cp1252"; by default UTF-8.
     delimiter
-        Between the fields of a CSV file; by default the most frequent of , ; tab | in its first row.
+        The delimiter of a CSV file; by default the most frequent of , ; tab | in its first row.
     decimal
-        The decimal sign of numbers in a CSV file, "." (default) or ",".
+        The decimal separator of numbers in a CSV file, "." (default) or ",".
     date_format
-        How dates are written as text, like "%d.%m.%Y", or by column, like {"born": "%d.%m.%Y"}, where "*" stands for
-        all columns without a format of their own. By default ISO dates
-        are recognized, and so are other usual forms in quasi-identifiers where only one form fits.
+        The format of dates as text, like "%d.%m.%Y", or by column, like {"born": "%d.%m.%Y"}, where "*" means
+        all columns without a format of their own. By default, ISO dates are recognized, and so are other usual formats
+        in quasi-identifiers if only one of them fits.
     sheet
         The name of a workbook's sheet; by default the first.
     missing
-        Texts that stand for a missing value, like ["?", "99"], or by column, like {"*": ["?"], "age": ["99"]}, where
-        "*" stands for all columns. They count as missing in quasi-identifiers and sensitive columns; columns that are
+        Texts that mean "missing", like ["?", "99"], or by column, like {"*": ["?"], "age": ["99"]}, where
+        "*" means all columns. They count as missing in quasi-identifiers and sensitive columns; columns that are
         released unchanged keep them.
     types
-        What columns hold, by name: "text", "number" or "date", like {"region": "text"}. Text is never taken for
-        numbers or dates, as codes of categories might be; a column that is said to hold numbers or dates and has
-        other values is refused. Of columns that are not named it is found out. It counts for quasi-identifiers and
-        sensitive columns; columns that are released unchanged stay as they are.
+        The types of columns, by name: "text", "number" or "date", like {"region": "text"}. Text is never read as
+        numbers or dates, which matters for codes of categories. A column declared as numbers or dates is refused if it
+        has other values. Types that are not given are detected. Types apply to quasi-identifiers and sensitive columns;
+        columns that are released unchanged stay unchanged.
     table
         The table to read from a database, like "health.patients".
     query
-        A SELECT to read from a database, in place of a table. Settings that a release writes do not hold it, since
-        it may hold values.
+        A SELECT to read from a database, instead of a table. It is not in the settings that a release writes, because
+        it may contain values.
     header_row
-        The row of a CSV file or of a sheet that holds the column names, counted from 1; by default the first. Rows
+        The row of a CSV file or of a sheet with the column names, counted from 1; by default the first. Rows
         above it are skipped.
     skip_last
-        How many rows at the end of a CSV file or of a sheet are no records, like a row of totals. By default a file
-        whose last row looks like a total is refused; 0 says that it is a record.
+        How many rows at the end of a CSV file or of a sheet are not records, like a row of totals. By default, a file
+        whose last row looks like a total is refused; 0 means that it is a record.
     """
 
     encoding: str | None = None
@@ -122,21 +122,21 @@ class Input:
     skip_last: int | None = None
 
     def is_text(self, column: str) -> bool:
-        """Whether a column is said to hold text, whatever its values look like."""
+        """Whether a column is declared as text, whatever its values look like."""
         return self.types.get(column) == "text"
 
     def format_of(self, column: str) -> str | None:
-        """How the dates of a column are said to be written."""
+        """The declared format of a column's dates."""
         return _format_of(self.date_format, column)
 
     def missing_in(self, column: str) -> tuple[str, ...]:
-        """The texts that stand for a missing value in a column."""
+        """The texts that mean "missing" in a column."""
         if not isinstance(self.missing, Mapping):
             return self.missing
         return (*self.missing.get(ALL_COLUMNS, ()), *self.missing.get(column, ()))
 
     def of_column(self, column: str) -> Input:
-        """The same with what is said of one column in place of what is said by column."""
+        """The same with the settings of one column instead of settings by column."""
         return replace(self, date_format=self.format_of(column), missing=self.missing_in(column))
 
     def of_written(self) -> Input:
@@ -144,18 +144,18 @@ class Input:
         return replace(self.of_all_rows(), sheet=None)
 
     def of_all_rows(self) -> Input:
-        """The same for a file that is nothing but column names and records, as a release is."""
+        """The same for a file that contains only column names and records, as a release does."""
         return replace(self, header_row=None, skip_last=0)
 
     @property
     def named_columns(self) -> list[str]:
-        """The columns that something is said about by name."""
+        """The columns that settings of their own are given for."""
         said = (self.types, self.date_format, self.missing)
         names = [name for own in said if isinstance(own, Mapping) for name in own]
         return [name for name in dict.fromkeys(names) if name != ALL_COLUMNS]
 
     def with_formats(self, found: Mapping[str, str]) -> Input:
-        """The same with formats of dates that were found in some columns."""
+        """The same with formats of dates that were detected in some columns."""
         said = self.date_format
         if isinstance(said, str):
             said = {ALL_COLUMNS: said}
@@ -163,7 +163,7 @@ class Input:
 
 
 def _format_of(said: str | Mapping[str, str] | None, column: str) -> str | None:
-    """The format of a column's dates: by its name, or of all columns alike."""
+    """The format of a column's dates: by its name, or of all columns."""
     return said.get(column, said.get(ALL_COLUMNS)) if isinstance(said, Mapping) else said
 
 
@@ -179,7 +179,7 @@ class Dialect:
     has_mark: bool = False  # whether a byte order mark comes first
 
     def format_of(self, column: str) -> str | None:
-        """How dates are written in a column, or in the two columns of its bounds."""
+        """The format of dates in a column, or in the two columns of its bounds."""
         whole = column.removesuffix("_min").removesuffix("_max")
         is_named = isinstance(self.date_format, Mapping) and whole in self.date_format
         return _format_of(self.date_format, whole if is_named else column)
@@ -187,7 +187,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Origin:
-    """What is known of the database that a table comes from: its kind, its types, and all tables that were read."""
+    """What is known about the database that a table comes from: its kind, its types, and all tables that were read."""
 
     kind: str
     types: Mapping[str, str] = field(default_factory=dict)  # by column, as the database calls them

@@ -1,4 +1,4 @@
-"""A column as it was found: the type of its values, the format of its dates, its distinct values."""
+"""A column as detected: the type of its values, the format of its dates, its distinct values."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _TIME_DIRECTIVES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
 
 
 def infer(values: Texts, input: Input) -> Texts:
-    """Give texts the type that fits every one of them, or return them as they are.
+    """Give texts the type that fits every one of them, or return them unchanged.
 
     Different texts may become one value: 250.1 and 250.10 are the same number. Leading zeros (02139)
-    and numbers beyond 64 bits stay text, as do columns of nulls only.
+    and numbers beyond 64 bits stay text, and so do columns of nulls only.
 
-    The distinct `values` of a column are enough; nulls fit every type. `input` says the decimal sign, and the date
-    format, which comes before any other reading; of one column, see `Input.of_column`.
+    The distinct `values` of a column are enough; nulls fit every type. `input` gives the decimal separator, and the
+    date format, which is tried before any other; for one column, see `Input.of_column`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def infer(values: Texts, input: Input) -> Texts:
 
 
 def has_time(date_format: str) -> bool:
-    """Whether a date format says the time of day as well."""
+    """Whether a date format includes the time of day."""
     directives = date_format.replace("%%", "")
     return any(directive in directives for directive in _TIME_DIRECTIVES)
 
@@ -135,9 +135,9 @@ def _like(values: Texts, found: Sequence[object], type_: pa.DataType) -> Texts:
     return pa.chunked_array([array]) if isinstance(values, pa.ChunkedArray) else array
 
 
-MOST = 0.8  # share of distinct texts that look like numbers or dates, from which on others are rather missing values
-LOOKED_AT = 1_000  # distinct texts, evenly taken, that are looked at for that
-MOST_DATES = 200_000  # distinct values that are all tried as dates; of more, evenly so many
+MOST = 0.8  # share of distinct texts that look like numbers or dates above which the others are probably missing values
+LOOKED_AT = 1_000  # distinct texts, evenly spaced, that are examined for that
+MOST_DATES = 200_000  # distinct values that are all tried as dates; if there are more, as many evenly spaced ones
 _DAY, _TWO, _YEAR, _MONTH = r"[0-9]{1,2}", r"[0-9]{2}", r"[0-9]{4}", r"[A-Za-z]{3,9}"
 _DAYS = {
     "%d.%m.%Y": rf"{_DAY}\.{_DAY}\.{_YEAR}",
@@ -173,7 +173,7 @@ _EXAMPLE = datetime(1980, 12, 31, 13, 45, 59)
 
 
 def date_formats(values: pa.Array) -> list[str]:
-    """All usual forms of dates in which every value of a column, as text, can be read."""
+    """All usual formats of dates that fit every value of a column, as text."""
     few = values.slice(0, 50).cast(pa.large_string())
     first = (few[0].as_py() or "") if len(few) else ""
     likely = [  # one value rules out nearly all forms, which matters in tables of many columns
@@ -195,9 +195,9 @@ def even_places(number: int, most: int) -> npt.NDArray[np.int64]:
 
 
 def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
-    """The one form in which all texts of a column are dates, and the dates; None where they are none.
+    """The one format in which all texts of a column are dates, and the dates; None if there is none.
 
-    Raises `InputError` where several forms fit and give different dates, or years have two digits: nobody is to
+    Raises `InputError` if several formats fit and give different dates, or years have two digits: shoal does not
     guess then.
     """
     dates = {form: _read(values, form) for form in date_formats(values)}
@@ -223,7 +223,7 @@ def mostly_looks_like(values: pa.Array) -> str | None:
 
 
 def date_format_in_words(date_format: str) -> str:
-    """A form of dates in words, with an example: day.month.year, like 31.12.1980."""
+    """A format of dates in words, with an example: day.month.year, like 31.12.1980."""
     words = date_format
     for directive, word in _WORDS.items():
         words = words.replace(directive, word)
@@ -234,12 +234,12 @@ def _question(name: str, forms: list[str]) -> str:
     text = f"or read them as text with --type '{name}:text' (types)"
     if len(forms) == 1:
         return (
-            f"Column '{name}' holds dates with two digits for the year, which may mean two centuries; confirm with "
+            f"Column '{name}' contains dates with two-digit years, which could be in two centuries. Confirm with "
             f"--date-format '{forms[0]}' (date_format), {text}."
         )
     return (
-        f"Column '{name}' holds dates that fit both {forms[0]} (day first) and {forms[1]} (month first); say which "
-        f"with --date-format '{forms[0]}' or --date-format '{forms[1]}' (date_format), {text}."
+        f"Column '{name}' contains dates that fit both {forms[0]} (day first) and {forms[1]} (month first). "
+        f"Choose one with --date-format '{forms[0]}' or --date-format '{forms[1]}' (date_format), {text}."
     )
 
 
@@ -249,7 +249,7 @@ def _read(texts: pa.Array, date_format: str) -> pa.Array:
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """A column as it was found: its distinct values in ascending order, and each record's place, −1 for null."""
+    """A column as detected: its distinct values in ascending order, and each record's place, −1 for null."""
 
     values: pa.Array
     labels: tuple[str, ...]
@@ -257,14 +257,14 @@ class TypedColumn:
     typed: pa.Array | None = None  # the values as numbers or dates, where texts can be read so
     # Of the values and perhaps more, where the column has an order of its own.
     order: tuple[str, ...] | None = None
-    date_format: str | None = None  # of texts that are dates, where it was found and not said
+    date_format: str | None = None  # of texts that are dates, if it was detected and not given
 
     @property
     def has_null(self) -> bool:
         return bool((self.place < 0).any())
 
     def in_order(self) -> TypedColumn:
-        """The column with numbers or dates in place of texts; texts of one number become one."""
+        """The column with numbers or dates instead of texts; texts of one number become one."""
         assert self.typed is not None
         distinct = pc.unique(self.typed)
         values = distinct.take(pc.array_sort_indices(distinct))
@@ -276,7 +276,7 @@ class TypedColumn:
         return TypedColumn(values, labels, place, date_format=self.date_format)
 
     def as_text(self) -> TypedColumn:
-        """The column with texts in place of numbers or dates."""
+        """The column with texts instead of numbers or dates."""
         values, place = _numbered(pa.chunked_array([pa.array(self.labels, pa.large_string())]))
         return TypedColumn(values, labels_of(values), np.append(place, np.int32(-1))[self.place])
 
@@ -288,9 +288,9 @@ def type_column(
     counts: Records | None = None,
     finds_formats: bool = False,
 ) -> TypedColumn:
-    """A column as it was found, or as it is said to be; `finds_formats` looks for dates that are not ISO dates.
+    """A column as detected, or as declared; `finds_formats` looks for dates that are not ISO dates.
 
-    Raises `InputError` where a column does not hold what it is said to, or its dates can be read in several ways.
+    Raises `InputError` if a column does not contain what was declared, or its dates can be read in several ways.
     """
     found = _as_found(arrow_column(frame, name, counts), reading.of_column(name))
     if reading.is_text(name):
@@ -304,15 +304,15 @@ def type_column(
     is_date = pa.types.is_temporal(kind)
     if is_ordered(kind) and is_date == (wanted == "date"):
         return found
-    how = ", say how dates are written (date_format, --date-format)" if wanted == "date" else ""
+    how = ", give the format of its dates (date_format, --date-format)" if wanted == "date" else ""
     raise InputError(
-        f"Column '{name[:LONGEST]}' is said to hold {wanted}s, but not all of its values are; name the texts that "
-        f"stand for missing values (missing, --missing){how}, or leave its type out (types, --type)."
+        f"Column '{name[:LONGEST]}' is declared as {wanted}, but not all of its values are {wanted}s. List the "
+        f'texts that mean "missing" (missing, --missing){how}, or leave its type out (types, --type).'
     )
 
 
 def _with_dates(name: str, found: TypedColumn) -> TypedColumn:
-    """The column with dates in place of texts, where these are dates in one of the usual forms."""
+    """The column with dates instead of texts, if these are dates in one of the usual formats."""
     if not len(found.values) or not pa.types.is_large_string(found.values.type):
         return found
     dates = found_dates(name, found.values)

@@ -17,6 +17,7 @@ from shoal.errors import (
     LONGEST,
     InputError,
     Refusal,
+    counted,
     near_miss,
     raise_problems,
     raise_refusals,
@@ -28,7 +29,6 @@ from shoal.progress import COMPILING, Progress, Watch, silent
 from shoal.risk.leaks import Leaks
 from shoal.settings.settings import Others, Settings
 from shoal.solve.counted.exact_groups import solved_at_once
-from shoal.solve.local_search.schedule import FEW
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.methods.base import MEASURED
 from shoal.solve.methods.lattice import lattice_size, make_ladders
@@ -45,15 +45,15 @@ CarrierT = TypeVar("CarrierT", bound="Carrier")
 class Plan(Generic[CarrierT]):
     """A table that is ready to be anonymized: columns with roles, encoded, the requirements feasible."""
 
-    settings: Settings  # with what was found out about the table
+    settings: Settings  # including what was detected about the table
     roles: Roles
     problem: Problem
     carrier: CarrierT
-    allowed: tuple[Refusal, ...] = ()  # what released columns give away because somebody allowed it
+    allowed: tuple[Refusal, ...] = ()  # what released columns reveal that was allowed
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
-        """What was found out about how the table is written, which the user must hear of."""
+        """What was detected about the table's format that the user should know."""
         return tuple(note for column in self.problem.columns if (note := _reading_note(column)))
 
     @property
@@ -63,7 +63,7 @@ class Plan(Generic[CarrierT]):
 
     @property
     def person_keys(self) -> list[str]:
-        """Identifiers that may identify persons, where nobody said which one does."""
+        """Columns that may identify people, if no person column was named."""
         if self.settings.person:
             return []
         return [*self.settings.identifiers, *self.settings.pseudonyms]
@@ -77,7 +77,7 @@ def prepare(carrier: CarrierT, settings: Settings, watch: Watch | None = None) -
     InputError
         With every problem of the columns: no role, mixed types, what unchanged columns reveal, …
     Infeasible
-        Where no release can meet the requirements.
+        If no release can meet the requirements.
     """
     roles, problems = check_roles(carrier.columns, settings)
     table = carrier.encode(settings, roles, problems, watch or Watch(silent))
@@ -88,15 +88,15 @@ def prepare(carrier: CarrierT, settings: Settings, watch: Watch | None = None) -
 
 
 def _reading_note(column: Column) -> str:
-    """What a user must hear of how a column was read, if anything."""
+    """What a user should know about how a column was read; empty for nothing."""
     name = column.name[:LONGEST]
     if column.date_format:
         words = date_format_in_words(column.date_format)
-        return f"Column '{name}' holds dates; they are read as {words} ({column.date_format})."
+        return f"Column '{name}' contains dates, read as {words} ({column.date_format})."
     if column.looks_like:
         return (
-            f"Column '{name}' is treated as text: most of its values look like {column.looks_like}, but some do not; "
-            "if these mean that a value is missing, name them (missing, --missing)."
+            f"Column '{name}' is treated as text: most of its values look like {column.looks_like}, but some do "
+            "not. If these mean that a value is missing, list them (missing, --missing)."
         )
     return ""
 
@@ -117,7 +117,7 @@ def resolved_settings(
 
 
 def raise_all_problems(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
-    """Raise all problems and refusals together; returns what is given away because somebody allowed it."""
+    """Raise all problems and refusals together; return what is revealed because it was allowed."""
     refused = [leak for leaks_ in found for leak in leaks_.refused]
     if problems:
         raise_problems([*problems, *refusal_lines(refused)])
@@ -126,7 +126,7 @@ def raise_all_problems(problems: Sequence[str], *found: Leaks) -> tuple[Refusal,
 
 
 def with_formats(settings: Settings, columns: Sequence[Column]) -> Settings:
-    """Settings that say how dates are written where that was found out, for the audit and for the next run."""
+    """Settings with the formats of dates that were detected, for the audit and for the next run."""
     found = {column.name: column.date_format for column in columns if column.date_format}
     return replace(settings, reading=settings.reading.with_formats(found)) if found else settings
 
@@ -137,12 +137,12 @@ def with_date_formats(dialect: Dialect | None, settings: Settings) -> Dialect | 
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
-    """The role of every column, and a sentence for everything that is wrong with them.
+    """The role of every column, and a sentence for every problem with them.
 
     Raises
     ------
     InputError
-        Where no column has a name that the settings know.
+        If no column has a name from the settings.
     """
     roles = assign_roles(
         columns,
@@ -162,9 +162,9 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
         *settings.keep,
     ]
     if not any(name in columns or near_miss(name, columns) for name in named):
-        raise InputError(  # the first row may be a person's, so that no name is shown
-            f"None of the columns named is among the {len(columns):,} of the table; check the names, and that "
-            "the first row of a file holds the names of its columns."
+        raise InputError(  # the first row may belong to a person, so no name is shown
+            f"None of the named columns is among the {counted(len(columns), 'column')} of the table. Check the "
+            "names, and that the first row of the file contains column names."
         )
     problems = roles.problems() + column_problems(columns, _named(settings))
     return roles, problems + _render_problems(columns, settings)
@@ -178,7 +178,7 @@ def _named(settings: Settings) -> list[str]:
 
 
 def problem_of(encoded: Table, settings: Settings) -> Problem:
-    """All that a method sees of an encoded table."""
+    """Everything that a method sees of an encoded table."""
     problem = Problem.of(
         encoded,
         settings.objective,
@@ -201,7 +201,7 @@ def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:
         for bound in bound_names(name)
     }
     return [
-        f"Column '{name}' is in the way of an interval's bounds; rename it."
+        f"Column '{name}' has the name of an interval's bounds. Rename it."
         for name in columns
         if name in wanted
     ]
@@ -212,12 +212,12 @@ LIMITED = 3.0  # times longer where sensitive values are counted
 # Seconds in which an engine encodes, counts, joins, writes and audits a million records; `python -m benchmarks scale`.
 SCANNED, MILLION = 5.0, 1_000_000
 PROCESSES = 2  # that compile at once, at least on most machines
-SPREAD = 2.5  # how far a guess may be off, either way
+SPREAD = 2.5  # factor by which a guess may be wrong, either way
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A guess at the work before a run."""
+    """An estimate of the work before a run."""
 
     combinations: float  # of generalization levels
     least: float  # seconds
@@ -226,7 +226,7 @@ class Estimate:
 
 
 def estimate_run(plan: Plan[Any]) -> Estimate:
-    """Guess how long a run takes, from measurements of other tables."""
+    """Estimate how long a run takes, from measurements of other tables."""
     settings, records = plan.settings, plan.problem.table.records
     scanned = 0.0
     if plan.problem.table.counts is not None:
@@ -254,10 +254,10 @@ def kernels_ahead(settings: Settings, records: int) -> list[ahead.Signature]:
     if settings.series or not settings.refine or settings.method.choose(records).name != "cover":
         return []
     measure = ADDITIVE.get(settings.objective)
-    chooses = records > FEW and measure is not None and measure.monotone
+    chooses = measure is not None and measure.monotone
     lists = [ahead.DEFAULT, ahead.LARGER] if chooses else [ahead.DEFAULT]
     lists += [ahead.REQUIREMENTS] if settings.requirements else []
-    # Where shares are limited, cells are chosen and carved in turn, even if records are few.
+    # If shares are limited, cells are chosen and carved in turn, even for few records.
     lists += [ahead.SOMETIMES] if any(not own.counts_kinds for own in settings.requirements) else []
     lists += [ahead.PERSON] if settings.person else []
     return ahead.uncompiled(lists)
@@ -267,7 +267,7 @@ def kernels_ahead(settings: Settings, records: int) -> list[ahead.Signature]:
 def compiling_for(
     settings: Settings, records: int, progress: Progress, back: Callable[[], None]
 ) -> Iterator[None]:
-    """Let processes compile what a job needs while it runs, and report when the job waits.
+    """Compile what a job needs in other processes while it runs, and report when the job waits.
 
     A job waits for the kernel that it calls next, and `back` is called after that. A kernel that no process has begun
     to compile is compiled by the job itself.

@@ -40,7 +40,7 @@ from shoal.data.open import input_of_release, texts_in
 from shoal.encoding.frames import Frame, open_frame
 from shoal.encoding.render import bound_names
 from shoal.encoding.source import Dialect, Input
-from shoal.errors import LONGEST, Refusal
+from shoal.errors import LONGEST, Refusal, counted
 from shoal.risk.leaks import kept_leaks, value_leaks
 from shoal.settings.settings import Settings
 
@@ -49,7 +49,7 @@ IDENTIFYING = ("unique", "identifier", "text")
 
 
 def original_columns(table: Frame, settings: Settings) -> Originals | None:
-    """What the audit must know of the table that is released, None where the release says all."""
+    """What the audit must know about the original table, None if the release is enough."""
     if settings.method.homogeneous:
         return None
     return read_originals(table, settings.quasi_identifiers, _reader(settings))
@@ -57,22 +57,22 @@ def original_columns(table: Frame, settings: Settings) -> Originals | None:
 
 @dataclass(frozen=True)
 class AuditEvidence:
-    """What the audit must know of the original table beside the release."""
+    """What the audit must know about the original table besides the release."""
 
-    originals: Originals | None = None  # where records do not read the same in groups
-    replaced: ReplacedColumns | None = None  # where pseudonyms replace identifiers
-    # Where persons are counted: those of the released records, in their order.
+    originals: Originals | None = None  # if records do not look the same in groups
+    replaced: ReplacedColumns | None = None  # if pseudonyms replace identifiers
+    # If people are counted: those of the released records, in their order.
     crowd: PersonIds | None = None
-    series: SeriesEvidence | None = None  # where the release is one of a series
+    series: SeriesEvidence | None = None  # if the release is one of a series
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the release alone tells all that is to be proved."""
+        """Whether the release alone is enough to prove everything."""
         return all(value is None for value in vars(self).values())
 
 
 def audit_evidence(table: Frame, settings: Settings, order: Places) -> AuditEvidence:
-    """What the audit must know of a table whose records are released in this order."""
+    """What the audit must know about a table whose records are released in this order."""
     crowd = None
     if settings.person:
         missing = settings.reading.missing_in(settings.person)
@@ -81,7 +81,7 @@ def audit_evidence(table: Frame, settings: Settings, order: Places) -> AuditEvid
 
 
 def _replaced(table: Frame, settings: Settings) -> ReplacedColumns | None:
-    """The columns of a table that pseudonyms replace, None where there are none."""
+    """The columns of a table that pseudonyms replace, None if there are none."""
     if not settings.pseudonyms:
         return None
     return read_replaced(table, settings.pseudonyms, _linking(settings))
@@ -114,7 +114,7 @@ def with_verdict(
     leaks: Sequence[Refusal],
     persons: Sequence[Persons] = (),
 ) -> Examination:
-    """An examination with the verdict on the whole release; `leaks` are those that somebody allowed."""
+    """An examination with the verdict on the whole release; `leaks` are those that were allowed."""
     audit = replace(found.audit, persons=tuple(persons))
     named = set(unprotected.columns)
     verdict = judge(
@@ -129,23 +129,23 @@ def with_verdict(
 
 
 def _said(leak: Refusal) -> str:
-    """What an allowed leak is called in a verdict: without counts that know of records left out."""
+    """What a verdict says of an allowed leak, without counts that include records left out."""
     if leak.reason != "links":
         return leak.sentence
     return (
-        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups taken together may "
+        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups together may "
         "identify them."
     )
 
 
 def _promise(audit: Audit, settings: Settings) -> str:
-    """What is proved of every record, without a full stop."""
+    """What is proved about every record, without a full stop."""
     reached = audit.smallest
     if not settings.method.homogeneous:
-        return f"Every released record may belong to any of at least {reached:,} people"
+        return f"Every released record may belong to any of at least {counted(reached, 'person', 'people')}"
     if audit.by_person is not None:
-        return f"Every record looks the same as records of at least {reached:,} people"
-    others = "1 other" if reached == 2 else f"{reached - 1:,} others"
+        return f"Every record looks the same as records of at least {counted(reached, 'person', 'people')}"
+    others = counted(reached - 1, "other")
     return f"Every record looks the same as at least {others} in the protected columns"
 
 
@@ -153,23 +153,24 @@ def _uncounted(audit: Audit) -> list[str]:
     """Why nothing is proved for people who have several records."""
     if audit.person and audit.by_person is None:
         return [
-            f"People could not be counted: '{audit.person}' is not in this table, so that only records were counted."
+            f"People could not be counted, because '{audit.person}' is not in this table. Only records were "
+            "counted."
         ]
     return [person_sentence(found) for found in audit.persons]
 
 
 def person_sentence(found: Persons) -> str:
-    """That an identifier repeats, and what that means for one group."""
+    """Say that an identifier repeats, and what that means for one group."""
     return (
         f"'{found.identifier}' occurs in several records. If it identifies people, one group contains only "
-        f"{found.smallest:,} of them; name it with person= (--person) to count people instead of records."
+        f"{found.smallest:,} of them. To count people instead of records, name it with person= (--person)."
     )
 
 
 def unprotected_columns(
     columns: Sequence[str], settings: Settings, leaks: Sequence[Refusal]
 ) -> list[str]:
-    """Released columns that nothing protects: kept, without a role, or sensitive and yet identifying."""
+    """Released columns that nothing protects: kept, without a role, or sensitive but identifying."""
     known = {*bounds_or_names(settings), *settings.sensitive, *settings.pseudonyms}
     leaking = {own.column for own in leaks if own.reason in IDENTIFYING}
     return [name for name in columns if name not in known or name in leaking]
@@ -184,7 +185,7 @@ def judge_unprotected(
 ) -> tuple[Unprotected, list[Refusal]]:
     """The unprotected columns of a release, whom they identify, and why they may not be released.
 
-    `identified_by` counts the people who alone have their values in some columns.
+    `identified_by` counts the people who are the only ones with their values in some columns.
     """
     limit = settings.identified_limit
     known = [name for name in bounds_or_names(settings) if name in released]
@@ -198,7 +199,7 @@ def judge_unprotected(
 
 
 def single_person_refusals(persons: Sequence[Persons], settings: Settings) -> list[Refusal]:
-    """That a group belongs to a single person, unless somebody allows it."""
+    """Refusals for groups that belong to a single person, unless that is allowed."""
     return [
         Refusal(found.identifier, "person", person_sentence(found))
         for found in persons
@@ -207,7 +208,7 @@ def single_person_refusals(persons: Sequence[Persons], settings: Settings) -> li
 
 
 def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
-    """The columns of a release whose combinations the audit counts: quasi-identifiers and what requirements ask."""
+    """The columns of a release whose combinations the audit counts: quasi-identifiers and columns of requirements."""
     refuse_identifiers(names, settings.removed)
     asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
     return list(dict.fromkeys(n for n in (*bounds_or_names(settings), *asked) if n in names))
@@ -227,7 +228,7 @@ def audit_counted(counted: Frame, count: str, settings: Settings) -> Examination
 def _with_series(
     examination: Examination, released: Frame, witness: SeriesEvidence, settings: Settings
 ) -> Examination:
-    """The examination with what is proved beside the earlier releases."""
+    """The examination with what is proved together with the earlier releases."""
     columns = released_columns(released, settings)
     texts = visible_texts(released, [*columns, witness.sensitive])
     missing = settings.reading.missing_in(witness.sensitive)
@@ -247,7 +248,7 @@ def released_columns(released: Frame, settings: Settings) -> list[str]:
 
 
 def audit_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
-    """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
+    """Audit a release whose records may be in another order than its table: whose record is whose is not known."""
     replaced, crowd = _replaced(table, settings), _own_crowd(released, settings)
     known = AuditEvidence(original_columns(table, settings), replaced, crowd)
     found = audit_release(released, known, settings)
@@ -256,9 +257,9 @@ def audit_unordered(released: Frame, table: Frame, settings: Settings) -> Examin
 
 
 def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
-    """Audit any table, a frame or a file, by what its columns read.
+    """Audit any table, a frame or a file, by its texts.
 
-    Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
+    Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not used.
     """
     texts = texts_in(table, settings.reading if keeps_sheet else input_of_release(settings.reading))
     if texts is not None and isinstance(table, str | os.PathLike) and not is_address(table):
@@ -276,7 +277,7 @@ def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Exa
 
 
 def table_with_verdict(found: Examination, released: Frame, settings: Settings) -> Examination:
-    """An examination with the verdict on a finished table, of which it is not known how it was made."""
+    """An examination with the verdict on a finished table that may have been made in any way."""
     plain = replace(settings, keep=())  # nothing is refused that is there already
     sensitive = [name for name in settings.sensitive if name in released.columns]
     rest = unprotected_columns(released.columns, settings, ())
@@ -293,7 +294,7 @@ def _linking(settings: Settings) -> tuple[str, ...]:
 
 
 def _own_crowd(frame: Frame, settings: Settings) -> PersonIds | None:
-    """The persons of a finished table, where pseudonyms tell them apart; None where nothing does."""
+    """The people of a finished table, if pseudonyms identify them; None otherwise."""
     if not settings.person or settings.person not in settings.pseudonyms:
         return None
     if settings.person not in frame.columns:

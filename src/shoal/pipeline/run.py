@@ -30,7 +30,7 @@ from shoal.settings.settings import Settings
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RunResult(Generic[FrameT]):
-    """What a run leaves: the released table where it is, and everything that is known of it."""
+    """The result of a run: the released table, and everything that is known about it."""
 
     released: ReleasedData[FrameT] = field(repr=False)
     settings: Settings  # that make the same release again
@@ -40,7 +40,7 @@ class RunResult(Generic[FrameT]):
     in_release: npt.NDArray[np.bool_] | None = field(default=None, repr=False)  # each input record
     duals: Floats | None = field(default=None, repr=False)  # for the certificate, per record
     bound: float | None = field(default=None, repr=False)  # for the certificate
-    # A number for the person of each released record, in input order, where persons are counted.
+    # A number for the person of each released record, in input order, if people are counted.
     persons: Records | None = field(default=None, repr=False)
     history: History | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
@@ -63,7 +63,7 @@ def run(
 ) -> RunResult[Any]:
     """Anonymize a frame, a file or an open source by complete settings.
 
-    What a large table needs on disk goes `beside` its output. `planned` is told the plan before the work begins.
+    What a large table needs on disk is stored `beside` its output. `planned` gets the plan before the work begins.
     """
     watch = Watch(progress)
     carrier = open_carrier(table, settings, watch, engine, memory, beside, previous)
@@ -117,7 +117,7 @@ def open_carrier(
     """Open a table where it can be worked on: in memory, or on the engine that it needs."""
     if settings.series and previous is None:
         raise InputError(
-            "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
+            "These settings are for a series. Give the earlier releases with previous= (--previous), or begin "
             "with previous=[] (--save-history alone)."
         )
     table = table_in_database(table, settings.reading)
@@ -152,7 +152,7 @@ def prove(plan: Plan[Any], closed: Closed) -> Audit:
 def _group_notes(plan: Plan[Any]) -> Sequence[str]:
     """What requirements mean for the number of groups.
 
-    The method of a series knows of no other groups, and people left out must leave no trace.
+    The method of a series ignores other groups, and people left out must leave no trace.
     """
     problem = plan.problem
     if plan.settings.series:

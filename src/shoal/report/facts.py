@@ -1,4 +1,4 @@
-"""What a report says of a release, as numbers and short texts: aggregates and released values only."""
+"""What a report says about a release, as numbers and short texts: aggregates and released values only."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from shoal.solve.bounds.certificate import Certificate
 
 @dataclass(frozen=True)
 class RunFacts:
-    """How a release was made, which is known of our own only."""
+    """How a release was made; known only if shoal made it."""
 
     notes: Sequence[str]
     seconds: Mapping[str, float]
     certificate: Certificate | None
     no_certificate: str  # why there is none
-    loosen: float = 0.0  # share of the general values that are more general than needed
-    loosening_cost: float = 0.0  # about how much of the loss by `lm` comes of it
+    loosen: float = 0.0  # share of the generalized values that are more general than needed
+    loosening_cost: float = 0.0  # roughly how much of the `lm` loss it causes
 
 
 @dataclass(frozen=True)
 class Promise:
-    """A requirement, what the least safe group reaches, and how it is missed, empty where it is proved."""
+    """A requirement, what the least safe group reaches, and how it is missed (empty if it is proved)."""
 
     name: str
     meaning: str
@@ -38,16 +38,16 @@ class Promise:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """What became of the table's columns."""
+    """What happened to the table's columns."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     removed: tuple[str, ...]
     replaced: tuple[str, ...]
-    kept: tuple[str, ...]  # released as they are, though not sensitive
-    unnamed: tuple[str, ...]  # of them those that nobody gave a role
-    allowed: Mapping[str, Sequence[str]]  # reasons in spite of which a column is released
-    coarsened: Mapping[str, str] = field(default_factory=dict)  # column: to what, in words
+    kept: tuple[str, ...]  # released without protection, and not sensitive
+    unnamed: tuple[str, ...]  # those of `kept` that nobody gave a role
+    allowed: Mapping[str, Sequence[str]]  # by column, the reasons despite which it is released
+    coarsened: Mapping[str, str] = field(default_factory=dict)  # by column, to what, in words
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,18 @@ class MeasuredLoss:
     name: str
     meaning: str
     value: float
-    digits: int = 3  # two where it knows which sensitive value was whose
+    digits: int = 3  # 2 if it depends on which sensitive value belongs to whom
 
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What a quasi-identifier lost: in a sentence, by the objective, and as shares of its cells."""
+    """What a quasi-identifier lost: in a sentence, by the objective and as shares of its cells."""
 
     name: str
     sentence: str
     model: str
     weight: float
-    loss: float | None  # None where it is not known what was lost
+    loss: float | None  # None if it is not known what was lost
     exact: float
     general: float
     hidden: float
@@ -85,7 +85,7 @@ class SizeClass:
 
     @property
     def span(self) -> str:
-        """The sizes, in words."""
+        """The range of sizes, as text."""
         return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
@@ -101,11 +101,11 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Sample:
-    """A few released records: texts of some columns, None for a missing one."""
+    """A few released records: the texts of some columns, None for a missing value."""
 
     columns: Sequence[str]
     records: Sequence[Sequence[str | None]]
-    more: int  # columns that are not shown
+    more: int  # number of columns that are not shown
 
 
 @dataclass(frozen=True)
@@ -115,30 +115,30 @@ class Facts:
     title: str
     version: str
     written: datetime
-    audit: Audit  # its `persons` are identifiers that repeat: k counts records there, not persons
+    audit: Audit  # its `persons` are identifiers that repeat, where k counts records, not people
     left_out: int
     k: int
-    reads_the_same: bool  # whether the records of a group do
+    reads_the_same: bool  # whether the records of a group look the same
     promises: tuple[Promise, ...]
     verdict: Verdict
     roles: ColumnRoles
     kept: tuple[KeptColumns, ...]
-    method: str  # and how it was refined, empty where it is not known
+    method: str  # and how it was refined; empty if not known
     refined: str
     making: RunFacts | None
-    objective: MeasuredLoss | None  # None where records were left out and it is not known which
+    objective: MeasuredLoss | None  # None if it is not known which records were left out
     measures: tuple[MeasuredLoss, ...]
     columns: tuple[ColumnLoss, ...]
     sizes: Sizes
     risks: Risks
-    tells_before: bool  # whether figures of the originals are about just the released records
+    tells_before: bool  # whether figures of the original table cover exactly the released records
     histograms: tuple[Histogram, ...]
-    sample: Sample | None  # None where nothing hides records: not proved, or k is 1
+    sample: Sample | None  # None if nothing protects records: not proved, or k is 1
     settings: str
     remarks: tuple[str, ...]
 
     @property
     def leaves_persons(self) -> bool:
-        """Whether persons have several records, or were to be counted, and nothing is proved for them."""
+        """Whether nothing is proved for people, although they have several records or were to be counted."""
         audit = self.audit
         return bool(audit.persons) or (bool(audit.person) and audit.by_person is None)

@@ -1,20 +1,22 @@
-"""How numbers and texts are written for people, and the environment of the templates that show them."""
+"""How numbers and texts are formatted for readers, and the Jinja environment of the templates that show them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.errors import counted
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 NAME = 40  # characters of a column's name
-# What the class of a verdict gets for each of its states.
+# CSS classes that the box of a verdict gets in addition, by the state of the verdict.
 LOOKS = {"protected": "", "proved for some columns only": " doubtful", "not proved": " failed"}
 
 
 def make_templates(folder: Path) -> Environment:
-    """The templates of a folder: whatever they print is escaped, and a name that is unknown is an error."""
+    """Load the templates of a folder. Everything they print is escaped, and an unknown name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only a page needs it
 
     environment = Environment(
@@ -24,33 +26,31 @@ def make_templates(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for written in (counted, percent, rounded, shorten, whole_percent):
+    for written in (counted, percent, rounded, sentence, shorten, whole_percent):
         environment.filters[written.__name__] = written
     environment.globals["looks"] = LOOKS
     return environment
 
 
 def shorten(text: str, most: int = NAME) -> str:
-    """A text of at most so many characters, on one line; what does not print is replaced."""
-    line = "".join(sign if sign.isprintable() else "�" for sign in text[: most + 1])
+    """Cut a text to one line of at most `most` characters; characters that do not print are replaced."""
+    line = "".join(char if char.isprintable() else "�" for char in text[: most + 1])
     return line if len(text) <= most else f"{line[: most - 1]}…"
 
 
-def counted(number: int, noun: str = "") -> str:
-    """A number, or a number of things.
+def sentence(text: str) -> str:
+    """A text with a capital first letter and a full stop.
 
     Examples
     --------
-    >>> counted(1234), counted(1, "record"), counted(2, "record")
-    ('1,234', '1 record', '2 records')
+    >>> sentence("its values are unique"), sentence("Unknown column.")
+    ('Its values are unique.', 'Unknown column.')
     """
-    if not noun:
-        return f"{number:,}"
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def percent(share: float, decimals: int = 1) -> str:
-    """A share that reads as none or all only if it is.
+    """A share in percent. It shows 0 or 100 % only if it is exactly that.
 
     Examples
     --------
@@ -66,12 +66,12 @@ def percent(share: float, decimals: int = 1) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """A share of originals, which is never told finer than in whole percents."""
+    """A share of the original table, which is only ever shown in whole percents."""
     return percent(share, 0)
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A loss, of so many significant digits.
+    """A loss, rounded to `digits` significant digits.
 
     Examples
     --------

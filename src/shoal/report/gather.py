@@ -1,4 +1,4 @@
-"""Compute what a report says of a release, our own or not."""
+"""Compute what a report says about a release, whether shoal made it or not."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from shoal.encoding.closed import Closed
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
 from shoal.encoding.frames import Frame
 from shoal.encoding.render import bound_names
+from shoal.errors import counted
 from shoal.report.facts import (
     ColumnLoss,
     ColumnRoles,
@@ -49,22 +50,20 @@ _MARK = "left out of this report: "
 _MOST = 16_000  # characters
 
 _NO_LISTS = (
-    "Values that the settings list one by one are left out here, since a report must not name values that the "
-    "release hides; release.settings.save(…) or --save-settings keeps them."
+    "Lists of values in the settings are left out here, because a report must not show values that the release "
+    "hides. To keep them, use release.settings.save(…) or --save-settings."
 )
-_NO_FOLDERS = (
-    "Files that are not beside this report are shown by name only; put the real path in its place."
-)
-_NO_KEY = "Where the key of the pseudonyms lies is left out; name it in key_file, or set SHOAL_KEY."
-_NO_END = "These settings are too long for a report; release.settings.save(…) or --save-settings keeps all."
+_NO_FOLDERS = "Files in other folders than this report are shown by name only. Replace the name with the full path."
+_NO_KEY = "The path of the key for pseudonyms is left out. Set it in key_file, or set SHOAL_KEY."
+_NO_END = "These settings are too long for a report. To keep them all, use release.settings.save(…) or --save-settings."
 
 
 def reported_settings(
     settings: Settings, folder: Path, whole: bool = True
 ) -> tuple[str, list[str]]:
-    """The text of a settings file in `folder`, and what keeps it from making the same release as it stands.
+    """The text of a settings file in `folder`, and remarks on what must be added to make the same release with it.
 
-    Unless `whole`, how to make a release is left aside: roles, models, requirements and the measure stay.
+    Unless `whole`, only roles, models, requirements and the measure are included, not how to make a release.
     """
     import tomli_w
 
@@ -87,24 +86,24 @@ def reported_settings(
     return text, remarks
 
 
-def _visible(sign: str) -> str:
-    """A character, as TOML escapes it where it would not show or would turn the reading direction."""
-    if sign.isprintable() or sign == "\n":
-        return sign
-    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
+def _visible(char: str) -> str:
+    """A character, escaped as in TOML if it is invisible or would change the text direction."""
+    if char.isprintable() or char == "\n":
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 def _hide_lists(entry: dict[str, Any]) -> bool:
-    """Put the number of values in place of every list of them, and say whether there was one."""
+    """Replace each list of values by their number; returns whether there was one."""
     lists = [key for key in _LISTS if isinstance(entry.get(key), list)]
     for key in lists:
         count = len(entry[key])
-        entry[key] = f"{_MARK}{count:,} value{'s' if count > 1 else ''}"
+        entry[key] = f"{_MARK}{counted(count, 'value')}"
     return bool(lists)
 
 
 def _hide_folder(entry: dict[str, Any]) -> bool:
-    """Keep only the name of a file outside of the folder, and say whether there was one."""
+    """Shorten the path of a file outside the folder to its name; returns whether there was one."""
     path = Path(entry.get("hierarchy", ""))
     outside = path.is_absolute() or ".." in path.parts
     if outside:
@@ -116,25 +115,25 @@ Marks = npt.NDArray[np.bool_]
 
 
 def shares_of_closures(form: Form, closures: Ints, sizes: Floats) -> CellShares:
-    """Summarize closures that `sizes` records bear."""
+    """Summarize closures, each of which `sizes` records have."""
     if not isinstance(form, RangeForm):
         widths = form.sizes(closures)
         hidden = widths == form.size
-        if isinstance(form, SetForm):  # all values that the release prints, as for ranges
+        if isinstance(form, SetForm):  # all values that the release contains, as for ranges
             hidden = (closures == np.bitwise_or.reduce(closures, axis=1)[:, None]).all(axis=0)
         return _cells(widths == 1, hidden & (widths > 1), sizes, None, "")
     known = len(form.labels)
     exact, star = closures[0] == closures[1], (closures[0] < known) & (closures[1] >= known)
     ranges = ~(exact | star)
-    ends = closures[:, closures[1] < known]  # what the release prints
+    ends = closures[:, closures[1] < known]  # those in the release
     least, greatest = ends.min(initial=known), ends.max(initial=-1)
     whole = ranges & (closures[0] == least) & (closures[1] == greatest)
-    if not form.has_scale:  # how many categories or bins a run holds is not for all to know
+    if not form.has_scale:  # the number of categories or bins in a run may be private
         return _cells(exact, star | whole, sizes, None, "")
     scale = scale_of(form.values)
     widths = np.where(star, inf, 0.0)
     low, high = scale.numbers[closures[:, ranges]].astype(np.float64)
-    with np.errstate(over="ignore"):  # numbers that span more than a float are infinitely wide
+    with np.errstate(over="ignore"):  # ranges wider than the largest float are infinite
         widths[ranges] = high - low
     order = np.argsort(widths, kind="stable")
     reached = np.cumsum(sizes[order]) >= sizes.sum() / 2
@@ -143,7 +142,7 @@ def shares_of_closures(form: Form, closures: Ints, sizes: Floats) -> CellShares:
 
 
 def shares_of_texts(form: Form, printed: PrintedColumn) -> CellShares:
-    """Summarize what a release prints where its closures do not read like it."""
+    """Summarize a released column whose closures differ from what is printed."""
     exact = [text is None or text in form.codes for text in printed.texts]
     hidden = [text == STAR for text in printed.texts]
     return _cells(np.array(exact), np.array(hidden), printed.sizes, None, "")
@@ -155,14 +154,14 @@ def _cells(exact: Marks, hidden: Marks, sizes: Floats, half: float | None, unit:
     return CellShares(shares[0], general, shares[1], half, unit)
 
 
-MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
-LINKING = ("pmi", "wmi")  # measures of how sensitive values and originals go together
-COUNTING = ("c_avg",)  # measures that look at no original value
-SAMPLE, MOST_SAMPLED = 10, 12  # records and columns
+MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # in addition to the objective
+LINKING = ("pmi", "wmi")  # measures that depend on which sensitive value belongs to which original
+COUNTING = ("c_avg",)  # measures that do not depend on original values
+SAMPLE, MOST_SAMPLED = 10, 12  # records and columns in the sample
 
 
 class ReportSource(Protocol):
-    """What must be known of a release."""
+    """What a report needs to know about a release."""
 
     @property
     def shown(self) -> Frame: ...
@@ -186,7 +185,7 @@ class ReportSource(Protocol):
 def gather_facts(
     release: ReportSource, risks: Risks, distributions: Distributions, folder: Path
 ) -> Facts:
-    """Compute what a report in `folder` says."""
+    """Compute everything that a report in `folder` shows."""
     settings, closed, comparison = release.settings, release.closed, release.comparison
     tells_before = comparison.table.records == comparison.records
     measured = [
@@ -232,13 +231,13 @@ def _measured(closed: Closed, settings: Settings, name: str) -> MeasuredLoss:
 
 
 def _promises(release: ReportSource) -> tuple[Promise, ...]:
-    """k and what was required beyond it, each with what the least safe group reaches."""
+    """k and the requirements beyond it, each with what the least safe group reaches."""
     settings, examination = release.settings, release.examination
     k, audit = settings.k, examination.audit
     of_k, *misses = examination.misses
     meaning = promise_of_k(k, settings.method.homogeneous, audit.by_person is not None)
     found = [Promise(f"k = {k:,}", meaning, f"at least {k:,}", f"{audit.smallest:,}", of_k)]
-    # In the order of the proofs, of which that of a series is the last and has no requirement.
+    # In the order of the proofs. The last one may be that of a series, which has no requirement.
     required = [item for item in settings.requirements for _ in item.over(settings.sensitive)]
     items = [*required, *[None] * (len(audit.proofs) - len(required))]
     for item, proof, miss in zip(items, audit.proofs, misses, strict=True):
@@ -316,7 +315,7 @@ def _sizes(sizes: Places, k: int) -> Sizes:
 
 
 def size_edges(smallest: int, largest: int, k: int) -> list[int]:
-    """Where classes of group sizes begin, the last after the largest: fine from k to 2k, coarser above.
+    """The starts of the classes of group sizes and the end of the last: fine from k to 2k, coarser above.
 
     Examples
     --------
@@ -332,9 +331,9 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
 
 
 def _sample(release: ReportSource, roles: ColumnRoles) -> Sample:
-    """A few released records, the same ones in whatever order the release is; no columns that nobody named.
+    """A few released records, which do not depend on the order of the release, without columns that have no role.
 
-    Columns that identify people are not shown either: a report may go where the release does not.
+    Columns that identify people are not shown either, because more people may see the report than the release.
     """
     frame, verdict = release.shown, release.verdict
     hidden = {*roles.unnamed, *roles.replaced}
@@ -350,7 +349,7 @@ def _sample(release: ReportSource, roles: ColumnRoles) -> Sample:
 
 
 def _ranks(frame: Frame, name: str) -> Ints:
-    """The place of each record's text among the texts of a column, missing ones last."""
+    """The rank of each record's text among the texts of a column, missing values last."""
     values = values_of(frame, name).combine_chunks()
     try:
         encoded = values.dictionary_encode()
@@ -365,9 +364,9 @@ def _ranks(frame: Frame, name: str) -> Ints:
 
 
 def _texts(frame: Frame, name: str) -> list[str | None]:
-    """A released column as text, None where it is missing."""
+    """A released column as texts, None for missing values."""
     values = values_of(frame, name)
     try:
         return [None if value is None else str(value) for value in values.to_pylist()]
     except (ValueError, OverflowError):
-        return values.cast(pa.string()).to_pylist()  # dates beyond the years that Python knows
+        return values.cast(pa.string()).to_pylist()  # dates outside the years that Python supports

@@ -1,6 +1,6 @@
-"""A report as one HTML file: no network, no script, readable on a phone, on paper, in light and dark.
+"""A report as one HTML file: no network access, no scripts, readable on a phone, on paper, in light and dark mode.
 
-Each section has a template of its name; here is what their charts draw.
+Each section has a template of the same name; this module computes their charts.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from shoal.assess.distributions import Distributions
 from shoal.assess.histograms import Histogram
 from shoal.assess.risk import Risk, Risks
 from shoal.data.files.table_file import write_text
-from shoal.errors import REASONS
+from shoal.errors import REASONS, counted
 from shoal.report.facts import Facts
-from shoal.report.formats import counted, make_templates, percent, shorten, whole_percent
+from shoal.report.formats import make_templates, percent, shorten, whole_percent
 from shoal.report.gather import ReportSource, gather_facts
 
-TITLE, LABEL = 120, 24  # characters of the title, and of a name in a chart
-MOST_COLUMNS, MOST_CHARTS = 60, 24  # columns in a table, and those drawn
+TITLE, LABEL = 120, 24  # characters of the title, and of a label in a chart
+MOST_COLUMNS, MOST_CHARTS = 60, 24  # most columns in a table, and most charts
 SECTIONS = {
     "verdict": "Verdict",
     "done": "What was released",
     "loss": "What it cost",
     "risk": "What risk is left",
-    "care": "What to care about",
+    "care": "What to watch out for",
     "distributions": "Distributions",
     "sample": "A few released records",
     "experts": "For experts",
@@ -44,7 +44,7 @@ def write_report(
     path: str | os.PathLike[str],
     overwrite: bool = False,
 ) -> None:
-    """Write a report to a file, whole or not at all."""
+    """Write a report to a file, completely or not at all."""
     facts = gather_facts(release, risks, distributions, Path(path).parent)
     write_text(render_page(facts), path, overwrite)
 
@@ -53,7 +53,7 @@ def render_page(facts: Facts) -> str:
     histograms = [item for item in facts.histograms if item.labels]
     drawn = (
         histograms[:MOST_CHARTS] if facts.verdict.is_proved else []
-    )  # else nothing hides records
+    )  # else nothing protects records
     return fill_template(
         "page.html",
         facts=facts,
@@ -80,9 +80,9 @@ def fill_template(template: str, **context: Any) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a bar chart: its name, what is written at its end and its bars, one below the other.
+    """A row of a bar chart: its label, the texts at its end, and its bars from top to bottom.
 
-    A bar is made of parts side by side: the class that each is drawn in, and its length in percent.
+    A bar consists of parts next to each other: the CSS class and the length in percent of each.
     """
 
     label: str
@@ -93,7 +93,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Chart:
-    """A bar chart whose rows have the same number of bars; `most` says what the full width stands for."""
+    """A bar chart whose rows have the same number of bars; `most` labels the end of the axis."""
 
     name: str
     title: str
@@ -103,7 +103,7 @@ class Chart:
 
 
 def _loss_chart(facts: Facts) -> Chart:
-    """What became of the cells of every quasi-identifier."""
+    """How precisely the cells of each quasi-identifier are released."""
     rows = []
     for column in facts.columns[:MOST_COLUMNS]:
         shares = {"exact": column.exact, "general": column.general, "hidden": column.hidden}
@@ -111,36 +111,36 @@ def _loss_chart(facts: Facts) -> Chart:
         rows.append(Row(shorten(column.name, LABEL), [f"{percent(column.exact)} exact"], [parts]))
     return Chart(
         "loss-chart",
-        "Share of cells released exactly, more generally or not at all",
-        "A bar for each quasi-identifier; the same numbers follow as a table.",
+        "Share of values released exactly, less precisely or not at all",
+        "One bar for each quasi-identifier. The same numbers follow as a table.",
         rows,
         "100 %",
     )
 
 
 def _risk_chart(facts: Facts) -> Chart:
-    """How likely records are found, before only where that may be told."""
+    """The chance of finding records; before the release only if that may be shown."""
     before, after = _chances(facts.risks.before), _chances(facts.risks.after)
     threshold = 100 * facts.risks.before.reidentification.threshold
     notes = {
         "Highest chance": "of finding the record of a person who is known to be in the table",
-        "Average chance": "the same, mean over records",
-        "Records at high risk": f"whose chance is above {threshold:g} %",
-        "Records alone": "that read like no other record",
+        "Average chance": "the same, averaged over records",
+        "Records at high risk": f"whose chance of being found is above {threshold:g} %",
+        "Unique records": "that look like no other record",
     }
     rows = []
     for label, note in notes.items():
         share = after[label]
         texts, bars = [percent(share)], [{"after": 100 * share}]
         if facts.tells_before:
-            counted = facts.risks.before.sizes.records if label.startswith("Records") else None
+            counted = facts.risks.before.sizes.records if "chance" not in label else None
             text, drawn = of_originals(before[label], counted, facts.k)
             texts, bars = [text, *texts], [{"before": 100 * drawn}, *bars]
         rows.append(Row(label, texts, bars, note))
     return Chart(
         "risk-chart",
         "Risk of being found",
-        "Bars per line, outlined before and filled after; the same numbers follow as a table.",
+        "Each row has an outlined bar (before) and a filled bar (after). The same numbers follow as a table.",
         rows,
         "100 %",
     )
@@ -151,14 +151,14 @@ def _chances(risk: Risk) -> dict[str, float]:
         "Highest chance": risk.reidentification.prosecutor_highest,
         "Average chance": risk.reidentification.prosecutor_average,
         "Records at high risk": risk.reidentification.at_risk,
-        "Records alone": risk.sizes.unique_share,
+        "Unique records": risk.sizes.unique_share,
     }
 
 
 def of_originals(share: float, records: int | None, k: int) -> tuple[str, float]:
-    """A figure of the original table as it may be told and drawn.
+    """A figure of the original table, as text and as a share to draw, as far as it may be shown.
 
-    A share of so many records is never one that stands for fewer than k people.
+    If it is a share of `records` records, it never stands for fewer than k people.
 
     Examples
     --------
@@ -176,11 +176,12 @@ def of_originals(share: float, records: int | None, k: int) -> tuple[str, float]
 def _size_chart(facts: Facts) -> Chart:
     sizes = facts.sizes
     most = round_up(max(item.groups for item in sizes.classes))
+    between = f"{sizes.smallest:,} to " if sizes.smallest < sizes.largest else ""
     return Chart(
         "size-chart",
         "Number of groups by size",
-        f"{facts.audit.groups:,} groups of {sizes.smallest:,} to {sizes.largest:,} records; "
-        "the same numbers follow as a table.",
+        f"{counted(facts.audit.groups, 'group')} of {between}{counted(sizes.largest, 'record')}. "
+        "The same numbers follow as a table.",
         [
             Row(
                 f"{item.span} record{'' if item.most == 1 else 's'}",
@@ -195,7 +196,7 @@ def _size_chart(facts: Facts) -> Chart:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often the values of a column occur, before where that may be told and after."""
+    """How often the values of a column occur after and, if that may be shown, before."""
 
     column: str
     caption: str
@@ -219,19 +220,20 @@ def _distribution(place: int, item: Histogram, facts: Facts) -> Distribution:
 
 def _caption(item: Histogram, facts: Facts) -> str:
     if item.unchanged:
-        return "released unchanged"
+        is_coarsened = item.column in facts.roles.coarsened
+        return "less precise in every record" if is_coarsened else "released unchanged"
     if item.before:
         differing = item.differing
         return (
             f"{percent(differing)} of the records differ" if differing > 1e-9 else "no difference"
         )
     if len(item.labels) == 1 or not facts.tells_before:
-        return "the release alone"
-    return f"the release alone: counts of originals would betray fewer than {facts.k:,} people"
+        return "only the release"
+    return f"Original counts are hidden because they would reveal fewer than {facts.k:,} people."
 
 
 def round_up(number: float) -> float:
-    """The least of 1, 1.5, 2, 3, 5, 7.5, 10, … (0.1, 0.15, …) that is not below a number.
+    """The smallest of 1, 1.5, 2, 3, 5, 7.5, 10, … (0.1, 0.15, …) that is not below a number.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What requirements promise and what became of columns, in sentences for someone who never read a paper about them."""
+"""Sentences about what requirements promise and what happened to columns, for readers who are not experts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import inf
 from shoal.report.formats import percent
 
 PROMISE_OF_SERIES = (
-    "Over all releases of the series, everybody may have any of at least so many sensitive values, each of them "
+    "Over all releases of the series, each person may have any of at least this many sensitive values, all of them "
     "equally likely."
 )
 
@@ -16,15 +16,16 @@ PROMISE_OF_SERIES = (
 def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> str:
     """What k promises, in a sentence."""
     if k == 1:
-        return "Nothing: a record may be alone with its quasi-identifiers."
+        return "Nothing: with k = 1, a record may be the only one with its quasi-identifiers."
     if counts_persons:
-        return (
-            f"Every record reads like records of at least {k:,} persons in all quasi-identifiers."
-        )
+        return f"Every record looks the same in all quasi-identifiers as records of at least {k:,} people."
     if reads_the_same:
         others = "1 other" if k == 2 else f"{k - 1:,} others"
-        return f"Every record reads like at least {others} in all quasi-identifiers."
-    return f"Every released record may be any of at least {k:,} people, and everyone any of as many records."
+        return f"Every record looks the same in all quasi-identifiers as at least {others}."
+    return (
+        f"Every released record may belong to any of at least {k:,} people, and each person may have any of at least "
+        f"{k:,} records."
+    )
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
@@ -34,17 +35,17 @@ _UNITS = (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 @dataclass(frozen=True)
 class CellShares:
-    """Shares of the cells of a column, and for numbers and dates the width of which half of them are at most."""
+    """How precisely the cells of a column are released, as shares, and the median width of numbers and dates."""
 
     exact: float
     general: float
     hidden: float
-    half: float | None  # infinite where more than half are hidden, None without order
-    unit: str  # of dates, as scales count them
+    half: float | None  # infinite if more than half are hidden, None if unordered
+    unit: str  # of dates, as `Scale.unit`
 
 
 def sentence_of(cells: CellShares) -> str:
-    """What became of a column, in a sentence that follows its name.
+    """What happened to a column, in a sentence that follows its name.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def sentence_of(cells: CellShares) -> str:
         return "every value is hidden."
     shares = [(cells.exact, "exact"), (cells.hidden, "hidden")]
     if cells.half is None:
-        shares.insert(1, (cells.general, "more general"))
+        shares.insert(1, (cells.general, "less precise"))
         return f"{_listed(shares)}."
     if cells.half == 0:
         start = "at least half of the values are released exactly"

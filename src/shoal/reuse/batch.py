@@ -1,4 +1,4 @@
-"""A batch of new records: each takes an old closure, joins a new group or is held back; then all are audited."""
+"""A batch of new records: each takes an earlier closure, joins a new group or is held back; then all are audited."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.other_columns import coarsened
 from shoal.encoding.render import assemble_frame
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import Infeasible, InputError, raise_problems
+from shoal.errors import Infeasible, InputError, counted, raise_problems
 from shoal.pipeline.carriers.memory import Memory, group_and_refine
 from shoal.pipeline.plan import Plan, prepare
 from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_file, audit_release
@@ -47,17 +47,17 @@ class Batch(Generic[FrameT]):
     data
         The released records, a frame of the kind that was given; None if all were held back.
     held
-        The records that were held back, as they came, identifiers and all: give them to the next batch.
+        The records that were held back, unchanged, with identifiers: give them to the next batch.
     taken
-        Records that took a closure of the recoding.
+        The number of records that took a closure of the recoding.
     regrouped
-        Records that were grouped anew among themselves.
+        The number of records that were grouped among themselves.
     audit
-        What was proved of the batch alone; None if there is none.
+        What was proved about the batch alone; None if all were held back.
     together
-        What was proved of all that was released so far, as one table.
+        What was proved about everything released so far, as one table.
     recoding
-        The recoding for the next batch, which knows of this one.
+        The recoding for the next batch, which includes this one.
     is_released
         Whether each record was released, in the order given, those of `held` first.
     """
@@ -83,7 +83,7 @@ class Batch(Generic[FrameT]):
         """Write the released records to a file, whole or not at all, after an audit of the file."""
         if self.data is None:
             raise InputError(
-                "All records were held back, so that there is nothing to write; save them with save_held and give "
+                "All records were held back, so there is nothing to write. Save them with save_held, and give "
                 "them to the next batch."
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
@@ -92,12 +92,12 @@ class Batch(Generic[FrameT]):
         write_file(data, path, overwrite, dialect, prove)
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the records that were held back, as they came, to a file that only its owner may read."""
+        """Write the records that were held back, unchanged, to a file that only its owner may read."""
         held = arrow_table(open_frame(self.held))
         write_file(held, path, overwrite, self.dialect or Dialect(), private=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """What was released, held back and proved, ready for JSON; no record is in it."""
+        """Return what was released, held back and proved, ready for JSON; it contains no record."""
         return {
             "taken": self.taken,
             "regrouped": self.regrouped,
@@ -108,13 +108,16 @@ class Batch(Generic[FrameT]):
         }
 
     def __repr__(self) -> str:
-        return f"Batch({self.taken:,} records taken, {self.regrouped:,} grouped anew, {self.held_back:,} held back)"
+        return (
+            f"Batch({counted(self.taken, 'record')} taken, {self.regrouped:,} newly grouped, {self.held_back:,} held "
+            "back)"
+        )
 
 
 def make_batch(
     recoding: Recoding, settings: Settings, table: Any, batch_k: int, held: Any, regroup: bool
 ) -> Batch[Any]:
-    """Release what can be released of new records, and prove it of the batch and of all batches together."""
+    """Release new records as far as possible, and prove it for the batch and for all batches together."""
     source = _joined(open_table(table, settings.reading), held, settings.reading)
     settings = replace(settings, k=batch_k)
     plan = prepare(Memory(source), replace(settings, k=1, requirements=()))
@@ -192,13 +195,13 @@ def _taken(plan: Plan[Memory], settings: Settings, closures: Texts) -> Records:
 
 
 def _regrouped(source: Source, settings: Settings, records: Records) -> Texts | None:
-    """What records read that are grouped anew among themselves, by column; None where that is not possible."""
+    """The texts of records that are grouped among themselves, by column; None if that is not possible."""
     if records.size < settings.k:
         return None
     part = replace(source, data=source.data[records.tolist()])
     try:
         plan = prepare(Memory(part), settings)
-    except (Infeasible, InputError):  # what is left of a table may be too little or too much alike
+    except (Infeasible, InputError):  # the records left may be too few or too similar
         return None
     partition, _ = group_and_refine(plan, Watch(silent))
     _, closed = plan.carrier.close_groups(plan, partition.groups, partition.closing)
@@ -222,8 +225,8 @@ def _joined(source: Source, held: Any, input: Input) -> Source:
             joined = _stacked(before.select(source.data.columns), source.data)
     if joined is None:
         raise InputError(
-            "The records held back do not have the columns and types of the new ones; give both as they came from the "
-            "same source."
+            "The records held back have other columns or types than the new ones. Give both in the form in "
+            "which they came from the source."
         )
     return replace(source, data=joined)
 

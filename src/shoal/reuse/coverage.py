@@ -44,7 +44,7 @@ def generality(
 
 
 def _widths(texts: Sequence[str | None], input: Input) -> Floats | None:
-    """The width of each range of numbers or dates, None where texts are neither."""
+    """The width of each range of numbers or dates, None if the texts are neither."""
     released = released_column(pa.chunked_array([pa.array(texts, pa.large_string())]))
     try:
         read = read_periods(released) or read_bounds(released, range_ends, input)
@@ -73,9 +73,9 @@ def _numbers(values: pa.Array) -> Floats:
 
 Words = npt.NDArray[np.uint64]
 WORD = 64
-MOST_WORDS = 1 << 22  # looked at together, to bound memory
-MOST_PAIRS = 1 << 32  # of a record and a closure that are looked at one by one: about 10 s
-NOBODY = -1  # the closure of a record that no closure takes
+MOST_WORDS = 1 << 22  # examined together, to bound memory
+MOST_PAIRS = 1 << 32  # pairs of a record and a closure that are examined one by one: about 10 s
+NOBODY = -1  # the closure of a record that no closure covers
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,10 @@ def packed(bits: npt.NDArray[np.bool_]) -> Words:
 
 
 def assign_closures(coverage: Coverage, complies: Callable[[Records], bool]) -> Records:
-    """Give every record the least general closure that may be used, −1 where none may.
+    """Give every record the least general closure that may be used, −1 if there is none.
 
     A closure is used only if the records that it takes comply. Of those that do not, the one with the fewest records
-    is given up first; its records go on to the least general closure that is left for each.
+    is dropped first; each of its records goes to the least general of the remaining closures that cover it.
     """
     alive = _promising(coverage, complies)
     place = coverage.first(np.arange(coverage.records), alive)
@@ -190,7 +190,7 @@ def assign_closures(coverage: Coverage, complies: Callable[[Records], bool]) -> 
 
 
 def _promising(coverage: Coverage, complies: Callable[[Records], bool]) -> npt.NDArray[np.bool_]:
-    """The closures that comply if they are asked in order, from the least general on, and take all that is left."""
+    """The closures that comply if each, from the least general on, takes all records that are left."""
     if coverage.records * coverage.order.size > MOST_PAIRS:
         return np.ones(coverage.order.size, dtype=np.bool_)
     free = np.ones(coverage.records, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""`shoal.Recoding`: the closures of a release with their counts and settings, and the file that keeps them."""
+"""`shoal.Recoding`: the closures of a release with their counts and settings, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.audits.verdict import Examination
 from shoal.data.files.formats import OwnFile, path_problems, read_own, write_own
 from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 from shoal.reuse.batch import Batch, make_batch
 from shoal.settings.declaration import is_whole, read_input, wrong
 from shoal.settings.settings import Settings
@@ -27,10 +27,10 @@ OWN = OwnFile(
     kind="recoding",
     version=1,
     name="Recoding",
-    what="no recoding; give a file that release.recoding.save or --save-recoding wrote",
-    remedy="make it anew from a release",
+    what="not a recoding. Give a file that release.recoding.save or --save-recoding wrote",
+    remedy="Make it again from a release",
 )
-MOST = 10**12  # records that read the same: more are a mistake
+MOST = 10**12  # records that look the same: more are a mistake
 
 
 def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list[int], int]:
@@ -61,7 +61,7 @@ def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list
 
 
 def _spoilt(path: str | os.PathLike[str]) -> str:
-    return f"Recoding '{path}' is damaged; make it anew from a release."
+    return f"Recoding '{path}' is damaged. Make it again from a release."
 
 
 def _is_count(value: Any) -> bool:
@@ -75,17 +75,17 @@ def _is_row(row: Any, width: int) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Recoding:
-    """The closures of a release, ready to take new records.
+    """The closures of a release, ready for new records.
 
-    It holds what the release says and nothing else of its table: closures as texts, how many records have each, with
-    which sensitive values, and the settings with their hierarchies.
+    It contains what the release shows and nothing else of its table: closures as texts, how many records have each,
+    with which sensitive values, and the settings with their hierarchies.
 
     Attributes
     ----------
     settings
         The settings of the release.
     records
-        Records in all releases that it stands for.
+        Records in all releases that it covers.
     batches
         How many batches have been added to the first release.
     """
@@ -118,10 +118,10 @@ class Recoding:
         """Release new records under the closures of this release.
 
         Every record takes the least general closure that covers it, among those that at least `batch_k` new records
-        take, so that the batch alone keeps k and all requirements, and so does whatever is the difference of the
-        releases before and after it. The others are grouped anew among themselves, or held back.
+        take. So the batch alone meets k and all requirements, and so does the difference of the releases before and
+        after it. The other records are grouped among themselves, or held back.
 
-        It is a promise about people who are in one batch only; see "Guarantee" on the page about new records.
+        The promise is about people who are in one batch only; see "Guarantee" on the page about new records.
 
         Parameters
         ----------
@@ -132,9 +132,9 @@ class Recoding:
         held
             Records that an earlier batch held back, a frame or a path; they are tried again with the new ones.
         regroup
-            Whether to group records anew that no closure takes (default), or to hold them all back.
+            Whether to group records that fit no closure among themselves (default), or to hold them all back.
         reading
-            How to read the file, where that is not as in the settings; see `shoal.Input`.
+            How to read the file, if that differs from the settings; see `shoal.Input`.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Recoding:
         return Recoding(self.settings, *_grouped(joined, [*self.counts, *counts]), self.batches + 1)
 
     def examine(self) -> Examination:
-        """Audit all that it stands for together, as if it was one release."""
+        """Audit everything that it covers together, as if it was one release."""
         every = np.repeat(np.arange(self.rows.num_rows), np.asarray(self.counts, dtype=np.int64))
         settings = self.settings
         return audit_texts(
@@ -194,14 +194,14 @@ class Recoding:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recoding:
-        """Read a recoding that `save` has written, and audit what it stands for.
+        """Read a recoding that `save` has written, and audit what it covers.
 
         Raises
         ------
         InputError
-            If the file is no recoding.
+            If the file is not a recoding.
         AuditFailed
-            If its counts do not keep its own requirements: somebody has changed it.
+            If its counts do not meet its own requirements: someone has changed it.
         """
         settings, rows, counts, batches = read_content(path)
         found = cls(settings, rows, counts, batches)
@@ -210,31 +210,34 @@ class Recoding:
 
     def __repr__(self) -> str:
         closures = len(next(iter(self.closures.values())))
-        return f"Recoding({self.records:,} records, {closures:,} closures, {self.batches:,} batches added)"
+        return (
+            f"Recoding({counted(self.records, 'record')}, {counted(closures, 'closure')}, "
+            f"{counted(self.batches, 'batch', 'batches')} added)"
+        )
 
 
 def recoding_of(released: Frame, settings: Settings) -> Recoding:
-    """The recoding of a released frame.
+    """Return the recoding of a released frame.
 
     Raises
     ------
     InputError
-        Where new records could not be released like those of the frame.
+        If new records could not be released like those of the frame.
     """
     raise_problems(recoding_problems(settings))
     return Recoding(settings, *_counted(released, settings))
 
 
 def recoding_problems(settings: Settings) -> list[str]:
-    """Sentences for settings whose releases cannot take new records."""
+    """Return reasons why releases with these settings cannot take new records."""
     obstacles = {
-        f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures to "
-        "use again; choose another method.": not settings.method.homogeneous,
-        f"A release with render = '{settings.render}' does not show its closures as texts; set render to "
+        f"With method '{settings.method.name}', records of a group do not look the same, so there are no groups "
+        "for new records. Choose another method.": not settings.method.homogeneous,
+        f"A release with render = '{settings.render}' does not show its groups as texts. Set render to "
         "'text'.": settings.render != "text",
-        "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
-        "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
-        "previous= (--save-history) instead of a recoding if the same people come again.": settings.person,
+        "A recoding counts records, so it cannot be used with 'person'. Aggregate the table to one record per "
+        "person and leave 'person' out. If the same people come again, use previous= (--save-history) instead "
+        "of a recoding.": settings.person,
     }
     return [sentence for sentence, applies in obstacles.items() if applies]
 
@@ -248,7 +251,7 @@ def _counted(released: Frame, settings: Settings) -> tuple[pa.Table, list[int]]:
 
 
 def _grouped(rows: pa.Table, counts: Sequence[int]) -> tuple[pa.Table, list[int]]:
-    """Make equal rows one; in an order that says nothing of the records'."""
+    """Merge equal rows, in an order that reveals nothing about the order of records."""
     names = rows.column_names
     plain = [f"c{j:04}" for j in range(len(names))]
     table = rows.rename_columns(plain).append_column("n", pa.array(counts, pa.int64()))

@@ -1,7 +1,7 @@
-"""What columns that are released unchanged reveal: found before a run, and refused unless the user allows it.
+"""What unchanged columns reveal: found before a run, and refused unless the user allows it.
 
-The audit proves groups, but a column next to them may undo the proof: the square of an age, a note with a name in
-it, a number that only one record has.
+The audit proves groups, but another released column may undo the proof: the square of an age, a note that contains a
+name, a number that only one record has.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.encoding.encode import Table, row_numbers
 from shoal.encoding.forms import RangeForm
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.models.base import is_ordered
-from shoal.errors import LONGEST, Allowed, Refusal
+from shoal.errors import LONGEST, Allowed, Refusal, counted
 from shoal.risk.patterns import (
     are_titled,
     have_given_names,
@@ -37,14 +37,14 @@ NEARLY_UNIQUE = 0.5  # share of records whose sensitive value no other record ha
 FEWEST_ALONE = 20  # such records, so that a small table is not suspected
 DETERMINED = 0.99  # share of the errors of a blind guess that knowing the other column saves
 EXPECTED_ERRORS = 20  # of a blind guess, so that a small table is not suspected by chance
-CHANCE = 1e-6  # of two columns being in the same order by accident
-CORRELATED = 0.9  # Chatterjee's coefficient: one column gives the other away but for noise
+CHANCE = 1e-6  # of two columns having the same order by accident
+CORRELATED = 0.9  # Chatterjee's coefficient: one column reveals the other except for noise
 FEWEST_CORRELATED = 50  # records that make the coefficient reliable
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
 RARE = 0.05  # share of records with a text of their own, from which long texts are free text
 FEWEST_TEXTS = 10
-LOOKED_AT = 5_000  # distinct values, evenly taken, in which patterns are looked for
-SAMPLE = 5_000  # records that show whether a closer look at a pair of columns is worth it
+LOOKED_AT = 5_000  # distinct values, evenly spaced, in which patterns are searched
+SAMPLE = 5_000  # records that show whether a closer look at a pair of columns is worthwhile
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class _Column:
         return np.bincount(self.codes)
 
     def sampled(self) -> _Column:
-        """The column restricted to fewer records, evenly taken."""
+        """The column restricted to fewer, evenly spaced records."""
         return _Column(self.codes[:: self.codes.size // SAMPLE], None, self.is_ordered)
 
 
 @dataclass(frozen=True)
 class WholeColumn:
-    """What is known of a column in all records, where only some are looked at."""
+    """What is known about a column in all records, if only some are examined."""
 
     records: int
     distinct: int  # values
@@ -76,7 +76,7 @@ class WholeColumn:
 
 @dataclass(frozen=True)
 class Leaks:
-    """What unchanged columns give away: what somebody allowed, and what is refused."""
+    """What unchanged columns reveal: what was allowed, and what is refused."""
 
     allowed: tuple[Refusal, ...] = ()
     refused: tuple[Refusal, ...] = ()
@@ -100,9 +100,9 @@ def find_leaks(
     limit: float = 0.0,
     whole: Mapping[str, WholeColumn] | None = None,
 ) -> Leaks:
-    """Find everything that kept and sensitive columns give away.
+    """Find everything that kept and sensitive columns reveal.
 
-    `table` is the frame, encoded. If both hold some of the records only, `whole` says what all of them have. Kept
+    `table` is the frame, encoded. If both contain only some of the records, `whole` describes all of them. Kept
     columns may identify up to the share `limit` of all records.
     """
     columns = {name: _column(arrow_values(frame, name)) for name in (*table.sensitive, *kept)}
@@ -134,7 +134,7 @@ def find_leaks(
 
 
 def value_leaks(frame: Frame, sensitive: Sequence[str], kept: Sequence[str]) -> list[Refusal]:
-    """What the values of released columns give away by themselves, whoever released them."""
+    """What the values of released columns reveal by themselves, in anyone's release."""
     return [
         leak
         for name in (*sensitive, *kept)
@@ -146,15 +146,15 @@ def value_leaks(frame: Frame, sensitive: Sequence[str], kept: Sequence[str]) -> 
 def kept_leaks(
     columns: Sequence[str], identified: int, of: int, with_quasi_identifiers: bool = False
 ) -> Iterator[Refusal]:
-    """That kept columns identify people, a refusal for each column; the first has the sentence."""
+    """A refusal for each kept column that identifies people; the first one has the sentence."""
     names = ", ".join(f"'{name[:LONGEST]}'" for name in columns)
     several = len(columns) > 1
     them = "them" if several else "it"
     sentence = (
         f"Kept column{'s' if several else ''} {names}{' together' if several else ''}"
         f"{' with the released quasi-identifiers' if with_quasi_identifiers else ''} "
-        f"{'identify' if several else 'identifies'} {identified:,} of {of:,} people: nobody else has the same "
-        f"values. If nobody outside can know {them}, name {them} sensitive."
+        f"{'identify' if several else 'identifies'} {identified:,} of {counted(of, 'person', 'people')}: "
+        f"nobody else has the same values. If nobody outside can know {them}, make {them} sensitive."
     )
     for place, name in enumerate(columns):
         yield Refusal(name, "unique", "" if place else sentence, identified)
@@ -163,7 +163,7 @@ def kept_leaks(
 def _of_values(
     name: str, column: _Column, is_sensitive: bool, whole: WholeColumn | None
 ) -> Iterator[Refusal]:
-    """What a column's own values give away."""
+    """What a column's own values reveal."""
     if whole is None:
         alone = int(np.count_nonzero(column.counts == 1))
         whole = WholeColumn(column.codes.size, column.counts.size, alone)
@@ -172,8 +172,8 @@ def _of_values(
         yield Refusal(
             name,
             "unique",
-            f"Sensitive column '{own}' is nearly unique: {alone:,} of {records:,} records have a value that no other "
-            "record has.",
+            f"Sensitive column '{own}' is nearly unique: {alone:,} of {counted(records, 'record')} have a value "
+            "that occurs only once.",
             alone,
         )
     pattern = _identifying(column, name)
@@ -185,7 +185,7 @@ def _of_values(
 
 
 def _identifying(column: _Column, name: str) -> str:
-    """What the values of a column are that name a person, empty for nothing."""
+    """Which kind of identifying value a column contains; empty for none."""
     values = column.texts if column.texts is not None else column.whole_numbers
     if values is None or not len(values):
         return ""
@@ -205,21 +205,21 @@ def _identifying(column: _Column, name: str) -> str:
 
 
 def _is_free_text(values: pa.Array, whole: WholeColumn) -> bool:
-    """Whether most values are several words long, and few of them repeat or some stand for one record only."""
+    """Whether most values have several words, and few repeat or some occur in only one record."""
     if whole.distinct < FEWEST_TEXTS or words_per_text(values) < WORDS:
         return False
     return whole.distinct >= DISTINCT * whole.records or whole.alone > RARE * whole.records
 
 
 def _of_pairs(name: str, column: _Column, known: Mapping[str, _Column]) -> Iterator[Refusal]:
-    """What a column tells of each quasi-identifier."""
+    """What a column reveals about each quasi-identifier."""
     for other, quasi_identifier in known.items():
         if _determines(column, quasi_identifier):
             what = "reveals quasi-identifier '{}', so it would undo the generalization"
         elif _determines(quasi_identifier, column):
             what = "follows from quasi-identifier '{}', so it would narrow the generalized values down again"
         elif _correlated(column, quasi_identifier):
-            what = "reveals quasi-identifier '{}' but for a little noise, so it would undo the generalization"
+            what = "almost reveals quasi-identifier '{}', so it would undo the generalization"
         else:
             continue
         sentence = f"Column '{name[:LONGEST]}' {what.format(other[:LONGEST])}."
@@ -227,7 +227,7 @@ def _of_pairs(name: str, column: _Column, known: Mapping[str, _Column]) -> Itera
 
 
 def predicts(one: Codes, other: Codes, are_in_order: bool) -> bool:
-    """Whether the values of a column tell those of another, and not by chance; both are numbers from 0, by record.
+    """Whether the values of a column reveal those of another, and not by chance; both are numbers from 0, by record.
 
     `are_in_order` says that the numbers of both follow the order of numbers or dates.
     """
@@ -254,7 +254,7 @@ def _column(array: pa.ChunkedArray) -> _Column:
 
 
 def _determines(one: _Column, other: _Column) -> bool:
-    """Whether a value of one column tells that of the other, and not by chance."""
+    """Whether a value of one column reveals that of the other, and not by chance."""
     blind = 1 - float(other.counts.max()) / other.codes.size  # errors of a blind guess
     if blind == 0:
         return False
@@ -296,9 +296,9 @@ def _same_order(one: _Column, other: _Column) -> bool:
 
 
 def _correlated(one: _Column, other: _Column) -> bool:
-    """Whether records that are neighbours in one column are neighbours in the other, too.
+    """Whether records that are neighbours in one column are also neighbours in the other.
 
-    Chatterjee's coefficient (2021): 1 where a column is a function of the other, 0 where they are independent. Ties
+    Chatterjee's coefficient (2021): 1 if a column is a function of the other, 0 if they are independent. Ties
     are broken at random, always in the same way.
     """
     if not (one.is_ordered and other.is_ordered) or one.codes.size < FEWEST_CORRELATED:

@@ -16,15 +16,15 @@ from shoal.encoding.encode import Sensitive, Table, value_key
 from shoal.encoding.forms import Floats, Ints, TreeForm
 from shoal.encoding.models import Hierarchy
 from shoal.encoding.models.base import label_of
-from shoal.errors import Infeasible, raise_problems
+from shoal.errors import Infeasible, counted, raise_problems
 from shoal.kernels.shared.rules import Rules
 
 
 @dataclass(frozen=True)
 class ColumnLimits:
-    """The limits of one sensitive column: what kernels count in a group, and what the counts must keep."""
+    """The limits of one sensitive column: what kernels count in a group, and the limits for these counts."""
 
-    entry: Ints  # what each code of the column is counted as
+    entry: Ints  # what each code of the column counts as
     size: int
     cap: Floats | None = None
     distinct: int = 1
@@ -50,11 +50,14 @@ def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Colum
             return _alpha(requirement, secret)
         case TCloseness():
             return _closeness(requirement, column, secret)
-    raise TypeError(f"No limits are known for requirement '{requirement.name}'.")
+    raise TypeError(
+        f"No limits are known for requirement '{requirement.name}'. Derive it from one of shoal's own, or define "
+        "'limits'."
+    )
 
 
 def _own_limits(asked: Mapping[str, Any], secret: Sensitive) -> ColumnLimits:
-    """The limits that a user's own requirement gives itself."""
+    """The limits that a user's own requirement defines."""
     given = dict(asked)
     if "cap" in given:
         given["cap"] = np.broadcast_to(np.asarray(given["cap"], np.float64), secret.size).copy()
@@ -188,15 +191,15 @@ def _joined(parts: Sequence[Floats | Ints]) -> Floats:
 
 
 def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = ()) -> None:
-    """Refuse, with the numbers and the nearest feasible setting, what no release of the table can meet.
+    """Raise an error with numbers and the nearest feasible setting if no release can meet the requirements.
 
     Requirements are monotone: if the whole table as one group does not meet them, no release does.
     """
     problems: list[str] = []
     if k > table.records:
         problems.append(
-            f"k = {k} needs at least {k} records and the table has {table.records}; "
-            f"choose k of at most {table.records}."
+            f"k = {k:,} needs at least {counted(k, 'record')}, but the table has {table.records:,}. Choose k of "
+            f"at most {table.records:,}."
         )
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
@@ -205,25 +208,28 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
             level = requirement.levels(counts[None, :], secret.all_labels, counts / counts.sum())
             if not requirement.is_met(level).all():
                 remedy = requirement.remedy(column, counts, float(level[0]))
-                problems.append(f"No release can keep {requirement.describe(column)}: {remedy}.")
+                problems.append(f"No release can meet {requirement.describe(column)}: {remedy}.")
     if problems:
         raise Infeasible("\n".join(problems))
 
 
 def group_notes(rules: Rules, values: Ints, table: Table) -> tuple[str, ...]:
-    """Say where distinct sensitive values, not k, limit the number of groups (TCM07 Condition 2)."""
+    """Report if distinct sensitive values, not k, limit the number of groups (TCM07 Condition 2)."""
     notes = []
     for p in sorted({int(least) for least in rules.distinct if least > 1}):
         tallies = np.flatnonzero(rules.distinct == p)
         counts = [table.count(values[:, t] - rules.start[t]).astype(np.float64) for t in tallies]
         most, _ = most_groups(counts, p)
         if most < table.records // rules.k:
-            notes.append(f"at most {most:,} groups can have {p} sensitive values (Condition 2)")
+            notes.append(
+                f"there can be at most {counted(most, 'group')} with {counted(p, 'sensitive value')} each (Condition "
+                "2)"
+            )
     return tuple(notes)
 
 
 def most_groups(counts: Sequence[Floats], p: int) -> tuple[int, int]:
-    """How many p-sensitive groups there can be at most (TCM07 Condition 2), and the least i that says so.
+    """The most p-sensitive groups that are possible (TCM07 Condition 2), and the least i that limits them.
 
     `counts` are the records by value, one array for each sensitive column.
     """

@@ -1,4 +1,4 @@
-"""Patterns of values that name a person: addresses, numbers with check digits, names."""
+"""Patterns of values that identify a person: addresses, numbers with check digits, names."""
 
 from __future__ import annotations
 
@@ -83,20 +83,20 @@ GIVEN_NAMES = word_set(
 )
 
 
-SOME = 0.5  # share of values that make a column what its values look like
+SOME = 0.5  # share of values that must fit a pattern
 LEAST_WORDS = 4  # of a text that may name a person
-STRICT = 0.9  # the same for patterns that other numbers meet by chance
+STRICT = 0.9  # the same for patterns that other numbers match by chance
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Something that values may look like."""
+    """A pattern that values may have."""
 
-    plain: str  # in the plural, for a reason
+    plain: str  # in the plural, for a message
     regex: str  # of the whole value, in Arrow's dialect
     holds: Callable[[str], bool] | None = None  # a check beyond the pattern, such as check digits
     share: float = SOME
-    inside: str = ""  # a part of a longer text that is as telling
+    inside: str = ""  # a part of a longer text that also identifies
     name: re.Pattern[str] | None = None  # the column's name must have such a word
 
 
@@ -105,7 +105,7 @@ def _digits(text: str) -> list[int]:
 
 
 def _is_iban(text: str) -> bool:
-    """ISO 13616: the number that letters and digits make leaves 1 when divided by 97."""
+    """ISO 13616: the number made of the letters and digits leaves 1 when divided by 97."""
     plain = re.sub(r"\s", "", text).upper()
     number = "".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])
     return int(number) % 97 == 1
@@ -174,20 +174,20 @@ PATTERNS = (
     Pattern("e-mail addresses", _EMAIL, inside=_EMAIL),
     Pattern("web addresses", r"(https?://|www\.)\S+", inside=r"https?://\S+"),
     Pattern("UUIDs", r"\{?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\}?"),
-    Pattern("IBANs with right check digits", _IBAN, _is_iban),
+    Pattern("IBANs with valid check digits", _IBAN, _is_iban),
     Pattern("US social security numbers", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}"),
     Pattern("British national insurance numbers", r"[A-CEGHJ-PR-TW-Z]{2} ?([0-9]{2} ?){3}[A-D]"),
     Pattern("Italian tax codes", r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]"),
     Pattern(
-        "Spanish identity numbers with right letters", r"[0-9XYZxyz][0-9]{7}-?[A-Za-z]", _is_dni
+        "Spanish identity numbers with valid letters", r"[0-9XYZxyz][0-9]{7}-?[A-Za-z]", _is_dni
     ),
     Pattern(
-        "French social security numbers with right keys",
+        "French social security numbers with valid keys",
         r"[12] ?[0-9]{2} ?[0-9]{2} ?([0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}",
         _is_nir,
     ),
     Pattern(
-        "German health insurance numbers with right check digits",
+        "German health insurance numbers with valid check digits",
         r"[A-Z][0-9]{9}",
         _is_kvnr,
         STRICT,
@@ -197,19 +197,19 @@ PATTERNS = (
         r"[0-9]{2} ?(0[1-9]|[1-8][0-9])[01][0-9][0-9]{2} ?[A-Z] ?[0-9]{3}|"
         r"[0-9]{2} ?[0-3][0-9][01][0-9][0-9]{2} ?[A-Z] ?[0-9]{3}",
     ),
-    Pattern("Dutch BSN that pass the test", r"[0-9]{9}", _is_bsn, STRICT, name=_NUMBER_NAMES),
+    Pattern("Dutch BSNs that pass the check", r"[0-9]{9}", _is_bsn, STRICT, name=_NUMBER_NAMES),
     Pattern(
-        "Brazilian CPF with right check digits", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_cpf
+        "Brazilian CPFs with valid check digits", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_cpf
     ),
     Pattern(
-        "German tax numbers with right check digits",
+        "German tax numbers with valid check digits",
         r"[1-9][0-9]{10}",
         _is_german_tax_number,
         STRICT,
         name=_NUMBER_NAMES,
     ),
     Pattern(
-        "payment cards with right check digits",
+        "payment card numbers with valid check digits",
         r"[3-6][0-9]{3}([ \-]?[0-9]{4}){2}[ \-]?[0-9]{1,7}",
         _is_card,
         STRICT,
@@ -236,7 +236,7 @@ _TITLED = r"^(Dr|Prof|Mr|Mrs|Ms|Herr|Frau|Mme|Sra|Dhr|Mevr)\.? \p{Lu}"
 
 
 def have_given_names(texts: pa.Array) -> bool:
-    """Whether most texts are, or hold, a usual given name; numbers after a name do not count."""
+    """Whether most texts are, or contain, a common given name; numbers after a name do not count."""
     some = texts.slice(0, 1000).to_pylist()
     if len(some) < 3:
         return False
@@ -245,7 +245,7 @@ def have_given_names(texts: pa.Array) -> bool:
 
 
 def identifier_pattern(texts: pa.Array, name: str) -> Pattern | None:
-    """The first pattern that most of a column's texts meet, or a telling part of a few of them."""
+    """The first pattern that most of a column's texts match, or an identifying part of a few of them."""
     if not len(texts):
         return None
     for pattern in PATTERNS:
@@ -264,7 +264,7 @@ def identifier_pattern(texts: pa.Array, name: str) -> Pattern | None:
 
 
 def part_of_texts(texts: pa.Array) -> Pattern | None:
-    """A pattern that some text holds as a part: one is enough."""
+    """A pattern that some text contains: one is enough."""
     for pattern in PATTERNS:
         part = rf"(^|[\s,;:(<])({pattern.inside})($|[\s,;:)>.])"
         if pattern.inside and pc.any(pc.match_substring_regex(texts, part)).as_py():
@@ -291,7 +291,7 @@ def words_per_text(texts: pa.Array) -> float:
 
 
 def name_persons(texts: pa.Array) -> bool:
-    """Whether some text of several words has a usual given name and a surname in it: one is enough."""
+    """Whether some text of several words contains a common given name and a surname: one is enough."""
     return any(_names_a_person(text.split()) for text in texts.to_pylist())
 
 

@@ -1,4 +1,4 @@
-"""Persons with several records: rules that count persons, and identifiers that repeat."""
+"""People with several records: rules that count people, and identifiers that repeat."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ from shoal.encoding.encode import Table, fold_all
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.other_columns import canonical_texts
-from shoal.errors import LONGEST, Infeasible
+from shoal.errors import LONGEST, Infeasible, counted
 from shoal.kernels.persons.counting import Crowd, complying_groups, make_crowd
 from shoal.kernels.shared.groups import members
 from shoal.kernels.shared.rules import Rules
 
 MOST_RECORDS = 50  # of a person, on average
-REPEATING = 1.5  # records per value, from which values repeat too often for namesakes
-# How often records of one person agree in a quasi-identifier, where chance is 0 and always is 1.
+REPEATING = 1.5  # records per value above which values repeat too often for namesakes
+# How often records of one person agree in a quasi-identifier: 0 is chance, 1 is always.
 AGREEING, ALWAYS = 0.5, 0.99
-UNUSUAL = 0.05  # groups with a single value that chance explains, of those there are
+UNUSUAL = (
+    0.05  # groups with a single value that chance would produce, as a share of those that exist
+)
 
 
 @dataclass(frozen=True)
 class People:
-    """Who each record belongs to, and what their groups must keep to when persons are counted."""
+    """The person of each record, and the rules for groups when people are counted."""
 
     person: Records  # a number per record, without gaps
     rules: Rules
@@ -40,7 +42,7 @@ class People:
 
     @classmethod
     def of(cls, person: Records, rules: Rules, values: Ints) -> People:
-        """Let the shares of values in the table be those among persons, each counted once for every value."""
+        """Use the shares of values among people, each counted once for every value they have."""
         share = rules.share.copy()
         for t in range(values.shape[1]):
             first, last = rules.start[t], rules.start[t + 1]
@@ -51,7 +53,7 @@ class People:
 
     @cached_property
     def crowd(self) -> Crowd:
-        """The same with room to count, as kernels take it."""
+        """The same with room to count, for kernels."""
         tallied = int(self.rules.start[-1])
         pair = np.zeros(self.values.shape, dtype=np.int64)
         pairs = 0
@@ -65,30 +67,30 @@ class People:
         )
 
     def those_of(self, records: Records) -> People:
-        """The persons of some records, who must keep to the same."""
+        """The people of some records, with the same rules."""
         person = np.unique(self.person[records], return_inverse=True)[1].reshape(-1)
         return People(person, self.rules, np.ascontiguousarray(self.values[records]))
 
     def comply(self, groups: Ints) -> tuple[npt.NDArray[np.bool_], Records]:
-        """Whether each group complies, and how many persons it has; records without a group (−1) do not count."""
+        """Whether each group complies, and how many people it has; records without a group (−1) do not count."""
         placed = np.flatnonzero(groups >= 0)
         order, bounds = members(groups[placed], int(groups.max(initial=-1)) + 1)
         return complying_groups(self.rules, self.crowd, placed[order], bounds)
 
 
 def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: list[str]) -> Records:
-    """A number for the person of each record; texts that differ only in spaces, case or Unicode form are one person.
+    """Number the person of each record; texts that differ only in spaces, case or Unicode form are one person.
 
-    A record without one may be anybody's, also somebody's who is in its group already. To count it as a person of its
-    own would promise too much, so that it is refused: a sentence is added to `problems`.
+    A record without a value could belong to anyone, even to a person who is already in its group. Counting it as a
+    person of its own would promise too much, so it is refused: a sentence is added to `problems`.
     """
     folded = fold_all(canonical_texts(frame, name, missing).fill_null(""))
     unknown = pc.sum(pc.equal(folded, "")).as_py() or 0
     if unknown:
         problems.append(
-            f"{unknown:,} of {len(folded):,} records have no value in column '{name[:LONGEST]}', which tells persons "
-            "apart; give each of them the value of its person, or one of its own where you know that it is somebody "
-            "else's, or leave these records out."
+            f"{unknown:,} of {counted(len(folded), 'record')} {'has' if unknown == 1 else 'have'} no value in "
+            f"column '{name[:LONGEST]}', which identifies people. Fill in the value of the person, give a new "
+            "value to someone who has no other record, or leave such records out."
         )
     return np.asarray(folded.dictionary_encode().indices).astype(np.int64)
 
@@ -96,14 +98,15 @@ def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: li
 def check_feasible_by_persons(
     person: Records, table: Table, k: int, requirements: Sequence[Requirement] = ()
 ) -> None:
-    """Refuse, with the numbers and the nearest setting that can be kept, what the persons of a table cannot meet.
+    """Raise an error with numbers and the nearest feasible setting if no release can meet the requirements.
 
-    One group of all records must comply, to which groups that do not are united in the end.
+    One group of all records must comply, because groups that do not comply are united in the end.
     """
     persons, problems = int(person.max(initial=-1)) + 1, []
     if k > persons:
         problems.append(
-            f"k = {k} needs at least {k} persons and the table has {persons}; choose k of at most {persons}."
+            f"k = {k:,} needs at least {counted(k, 'person', 'people')}, but the table has {persons:,}. Choose k "
+            f"of at most {persons:,}."
         )
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
@@ -119,12 +122,12 @@ def check_feasible_by_persons(
                 kind = np.array(kinds)[having % secret.size].tolist()
                 level = np.array([float(maximum_matching(kind, (having // secret.size).tolist()))])
                 remedy = (
-                    f"only {level[0]:.0f} different persons have as many different values; choose "
-                    f"{requirement.parameter} of at most {level[0]:.0f}"
+                    f"only {counted(int(level[0]), 'different person', 'different people')} can be matched with "
+                    f"different values; choose {requirement.parameter} of at most {level[0]:.0f}"
                 )
             if not requirement.is_met(level).all():
-                missed = f"all records as one group miss {requirement.describe(column)}"
-                problems.append(f"Counted by persons, {missed}: {remedy}.")
+                missed = f"no release can meet {requirement.describe(column)}"
+                problems.append(f"With people counted, {missed}: {remedy}.")
     if problems:
         raise Infeasible("\n".join(problems))
 
@@ -132,7 +135,7 @@ def check_feasible_by_persons(
 def count_persons(
     frame: Frame, groups: Ints, identifiers: Sequence[str], k: int, codes: Ints
 ) -> tuple[Persons, ...]:
-    """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
+    """Find the column that most likely identifies people, if some group has fewer than k of its values.
 
     `groups` and `codes` have the group and the quasi-identifiers of each record of the frame. A record without a value
     counts as a person of its own.
@@ -151,16 +154,16 @@ def count_persons(
 
 @dataclass(frozen=True)
 class LikelyPerson:
-    """An identifier that may tell persons apart."""
+    """A column that may identify people."""
 
     name: str
     agrees: bool  # whether records with one value agree in what does not change about a person
     shares: npt.NDArray[np.float64]  # of the records that have each value
 
     def matters(self, found: Records, sizes: Records, k: int) -> bool:
-        """Whether somebody must be told how few of its values a group has; `found` has their number for every group.
+        """Whether to report how few of its values a group has; `found` has their number for every group.
 
-        Where records do not agree, as those of a doctor or of people of one name, only groups with a single value
+        If records with one value do not agree, like those of a doctor or of namesakes, only groups with a single value
         matter, and only if there are many more than groups of these sizes would have by chance.
         """
         if self.agrees:
@@ -173,18 +176,18 @@ class LikelyPerson:
 
 
 def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> LikelyPerson | None:
-    """The identifier that repeats as a person does who has several records, None if none does.
+    """The column that repeats like a person with several records; None if there is none.
 
-    For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
-    Records of one person agree in what does not change, like the year of birth. Of identifiers whose records always
-    agree, the one with fewest values is the person's, others are those of visits or devices; of all others, the one
-    whose records agree most.
+    For every identifier, there is a number of each record's value, without gaps, and the record's quasi-identifiers.
+    Records of one person agree in what does not change, like the year of birth. Among identifiers whose records always
+    agree, the one with the fewest values identifies people, and the others identify visits or devices. Otherwise, it is
+    the identifier whose records agree most.
     """
     ranks = {}
     for name, (own, codes) in numbered.items():
         records, persons = own.size, int(own.max(initial=-1)) + 1
         if persons < 2 or not records / MOST_RECORDS <= persons < records:
-            continue  # each value has one record, or very many: nobody's identifier
+            continue  # each value has one record, or very many, so it identifies nobody
         varied = [column for column in codes.T if np.ptp(column)]
         agreeing = max((agreement(own, column) or 0.0 for column in varied), default=0.0)
         if agreeing >= ALWAYS:
@@ -199,7 +202,7 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> LikelyPe
 
 
 def agreement(person: Records, codes: Records) -> float | None:
-    """How far records of one person agree in a column: 1 wholly, 0 as often as any two records; None without pairs.
+    """How far records of one person agree in a column: 1 completely, 0 as often as any two records; None without pairs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a setting is declared: once, with its place in a file, its check, option and explanation; how files are read."""
+"""Declares settings: each once, with its place in a file, its check, option and explanation; also reads files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from shoal.encoding.source import TYPES, Input
 from shoal.errors import near_miss, shown
 
-WIDTH, INDENT = 112, "    "  # of lines of a docstring
+WIDTH, INDENT = 112, "    "  # line width of docstrings
 
 _TAKES = {bool: bool, int: int, float: float, tuple: list}  # by the type of a default
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
 class Check(NamedTuple):
-    """Which values a setting can have: in words, and as a function."""
+    """The values that a setting can have: in words, and as a function."""
 
     expected: str
     fits: Callable[[Any], bool]
@@ -34,61 +34,63 @@ class Question:
     pages: tuple[str, ...] = ("run",)
     choices: Mapping[str, str] = field(default_factory=dict)  # words for each value
     usual: str = ""  # what an empty answer means
-    examples: tuple[str, ...] = ()  # of answers, besides which others can be given
-    is_wide: bool = False  # whether it takes a line of its own
+    examples: tuple[str, ...] = ()  # example answers; others can be given
+    is_wide: bool = False  # whether it gets a line of its own
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is said of one setting.
+    """The declaration of one setting.
 
-    `kind` says how its value is read and written where that is not as it stands; there is a function for each kind in
+    `kind` says how its value is read and written if it is not a plain value; there is a function for each kind in
     `kinds.py`, `toml.py` and `cli/options.py`.
     """
 
     section: str  # of a settings file
-    doc: str = ""  # links are written as from the folder docs
-    in_python: str = ""  # what else is to be said of it there
-    key: str = ""  # in its section; the name of the setting if empty
+    doc: str = ""  # links are relative to the folder docs
+    in_python: str = ""  # what to add in the Python documentation
+    key: str = ""  # in its section; empty for the name of the setting
     kind: str = "plain"
     check: Check | None = None
     default: Callable[[], Any] = lambda: None
     name: str = ""
-    always: bool = False  # whether a settings file has it also where it is as by default
-    init: str | None = None  # what `shoal init` writes beside it; None where it does not write it
-    help: str = ""  # on the command line; without it there is no such option
-    flags: tuple[str, ...] = ()  # by default made of the name
+    always: bool = False  # whether a settings file includes it even at its default
+    init: str | None = (
+        None  # comment that `shoal init` writes next to it; None if it does not write it
+    )
+    help: str = ""  # on the command line; None for no option
+    flags: tuple[str, ...] = ()  # empty for one made from the name
     metavar: str | None = None
     takes: Any = str  # the type of the option
-    is_keyword: bool = True  # whether `anonymize` takes it by its name
-    ask: Question | None = None  # in the app; without it, no page asks for it
+    is_keyword: bool = True  # whether `anonymize` takes it by name
+    ask: Question | None = None  # in the app; None if no page asks for it
 
     def problem(self, value: Any) -> str | None:
-        """A sentence if the setting cannot have a value; its default says nothing."""
+        """Return a sentence if the value is not allowed; the default is always allowed."""
         if self.check is None or self.check.fits(value) or value == self.default():
             return None
         return wrong(self.name, self.check.expected, value)
 
     @property
     def explained(self) -> str:
-        """The name and the explanation as in a docstring."""
+        """The name and the explanation, as in a docstring."""
         text = fill(_LINK.sub(r"\1", f"{self.doc} {self.in_python}"), WIDTH, break_on_hyphens=False)
         return indent(f"{self.name}\n{indent(text, INDENT)}", INDENT)
 
     @property
     def is_single(self) -> bool:
-        """Whether it stands in a key of its own, and not in tables by column or by requirement."""
+        """Whether it has a key of its own, not tables by column or by requirement."""
         return self.kind not in ("models", "weights", "requirements", "input")
 
     def page(self, folder: str) -> str:
-        """The explanation for a page of the documentation, whose folder leads to the others by a path."""
+        """Return the explanation for a documentation page; `folder` is the path from that page to the others."""
         return _LINK.sub(rf"[\1]({folder}\2)", self.doc)
 
 
 def setting(default: Any, section: str, *, doc: str, **more: Any) -> Any:
-    """A field of a dataclass that is a setting; a default that is called makes a new value each time.
+    """Declare a field of a dataclass as a setting; a default that is callable makes a new value each time.
 
-    Unless it says what its option takes, that follows from the default. What `shoal init` writes, files always have.
+    Unless given, the type of the option follows from the default. Settings that `shoal init` writes are in every file.
     """
     more.setdefault("always", "init" in more)
     more.setdefault("takes", list if default is dict else _TAKES.get(type(default), str))
@@ -99,7 +101,7 @@ def setting(default: Any, section: str, *, doc: str, **more: Any) -> Any:
 
 
 def declared(kind: Any) -> dict[str, Setting]:
-    """The settings that a dataclass declares, by name."""
+    """Return the settings that a dataclass declares, by name."""
     found = {}
     for own in fields(kind):
         said = own.metadata["setting"]
@@ -117,7 +119,7 @@ def _always(value: Any) -> Callable[[], Any]:
 
 
 def plain_problems(settings: Any, known: Mapping[str, Setting]) -> dict[str, str]:
-    """Sentences for values that a setting cannot have, whatever the others are, by name."""
+    """Return sentences about values that are never allowed, by name."""
     found = {name: own.problem(getattr(settings, name)) for name, own in known.items()}
     return {name: problem for name, problem in found.items() if problem}
 
@@ -159,63 +161,69 @@ def _field(name: str, help: str, ask: Question | None = None, **more: Any) -> Se
     return Setting("input", name=name, key=name, help=help, ask=ask, **more)
 
 
-# How the command line and the app ask for each field of `Input`, which says what the fields mean.
+# How the command line and the app ask for each field of `Input`, whose docstring explains the fields.
 _ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "cp1250", "utf-16")
-_DELIMITERS = {"": "found out", ",": "comma", ";": "semicolon", "tab": "tab", "|": "vertical bar"}
+_DELIMITERS = {
+    "": "detect automatically",
+    ",": "comma",
+    ";": "semicolon",
+    "tab": "tab",
+    "|": "vertical bar",
+}
 _FIELDS = (
     _field(
         "encoding",
-        "Of the file, like cp1252; usually UTF-8.",
-        _ask("Encoding", "of letters with accents", examples=_ENCODINGS),
+        "Encoding of the file, such as cp1252 (default: detected, usually UTF-8).",
+        _ask("Encoding", "of accented letters", examples=_ENCODINGS),
     ),
     _field(
         "delimiter",
-        "Between fields, like ';' or tab.",
-        _ask("Between fields", choices=_DELIMITERS),
+        "Delimiter between columns, such as ';' or tab (default: detected).",
+        _ask("Delimiter", choices=_DELIMITERS),
     ),
     _field(
         "decimal",
-        "Decimal sign of numbers, '.' or ','.",
-        _ask("Decimal sign", choices={"": "point: 1.5", ",": "comma: 1,5"}),
+        "Decimal separator of numbers: '.' or ','.",
+        _ask("Decimal separator", choices={"": "point: 1.5", ",": "comma: 1,5"}),
     ),
     _field(
         "date_format",
-        "How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
-        _ask("Dates are written like", examples=("%d.%m.%Y",)),
+        "Format of dates, such as %d.%m.%Y, for all columns or for one; repeatable.",
+        _ask("Format of dates", examples=("%d.%m.%Y",)),
         kind="formats",
         metavar="[COLUMN:]FORMAT",
         takes=list,
     ),
     _field(
         "missing",
-        "Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
-        _ask("Texts for a missing value", "with commas between", examples=("?, 99; age: Unknown",)),
+        "Texts that mean \"missing\", such as '?,97,98', for all columns or for one; repeatable.",
+        _ask('Texts that mean "missing"', "separated by commas", examples=("?, 99; age: Unknown",)),
         kind="missing",
         metavar="[COLUMN:]TEXTS",
         takes=list,
     ),
-    _field("sheet", "Sheet of a workbook; usually the first.", _ask("Sheet of a workbook")),
+    _field("sheet", "Sheet of a workbook (default: the first).", _ask("Sheet of a workbook")),
     _field(
         "types",
-        "What a column holds, text, number or date, repeatable; else it is found out. E.g. region:text.",
+        "Type of a column: text, number or date (default: detected), for example region:text; repeatable.",
         kind="types",
         flags=("--type",),
         metavar="COLUMN:TYPE",
         takes=list,
     ),
-    _field("table", "Table to read from a database, like health.patients.", metavar="NAME"),
-    _field("query", "SELECT to read from a database, in place of --table.", metavar="SQL"),
+    _field("table", "Table to read from a database, such as health.patients.", metavar="NAME"),
+    _field("query", "SELECT statement to read from a database, instead of --table.", metavar="SQL"),
     _field(
         "header_row",
-        "Row with the column names, from 1; rows above it are skipped.",
+        "Row number of the column names; rows above it are skipped.",
         _ask("Row with the column names", examples=("1",)),
         metavar="ROW",
         takes=int,
     ),
     _field(
         "skip_last",
-        "Rows at the end that are no records, like a total.",
-        _ask("Rows to skip at the end", "like a total"),
+        "Number of rows to skip at the end, such as a total.",
+        _ask("Rows to skip at the end", "such as a total"),
         metavar="ROWS",
         takes=int,
     ),
@@ -224,7 +232,7 @@ READING = {own.name: own for own in _FIELDS}
 
 
 def read_input(given: Any, problems: list[str]) -> Input:
-    """An `Input` from one, or from a mapping of its fields; what the values mean is checked when a file is read."""
+    """Return an `Input` from one, or from a mapping of its fields; the values are checked when a file is read."""
     if not isinstance(given, Input | Mapping):
         problems.append(
             f"The 'reading' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
@@ -252,7 +260,7 @@ def read_input(given: Any, problems: list[str]) -> Input:
 
 
 def _missing(given: Any, problems: list[str]) -> Any:
-    """Texts that stand for a missing value: a list of them, or a list for each of some columns."""
+    """Read texts that mean "missing": a list, or a list for each of some columns."""
     if isinstance(given, Mapping):
         lists = {name: [own] if isinstance(own, str) else own for name, own in given.items()}
         if all(_are_texts(own) for own in lists.values()):
@@ -261,8 +269,8 @@ def _missing(given: Any, problems: list[str]) -> Any:
     if _are_texts(given):
         return tuple(given)
     problems.append(
-        "'missing' in [input] must be a list of texts, like ['?', '99'], or such a list for each of some columns, like "
-        "{'age': ['99']}."
+        "'missing' in [input] must be a list of texts, like ['?', '99'], or a list for each of some columns, "
+        "like {'age': ['99']}."
     )
     return ()
 
@@ -275,19 +283,19 @@ def _types(given: Any, problems: list[str]) -> dict[str, str]:
     if isinstance(given, Mapping) and all(kind in TYPES for kind in given.values()):
         return dict(given)
     problems.append(
-        f"'types' in [input] must say {', '.join(TYPES[:-1])} or {TYPES[-1]} of columns, like {{'region': 'text'}} "
-        "(--type region:text)."
+        f"'types' in [input] must be {', '.join(TYPES[:-1])} or {TYPES[-1]} for each of some columns, like "
+        "{'region': 'text'} (--type region:text)."
     )
     return {}
 
 
 def _date_format(given: Any, problems: list[str]) -> Any:
-    """A format of dates, or one for each of some columns."""
+    """Read a format of dates, or one for each of some columns."""
     formats = list(given.values()) if isinstance(given, Mapping) else [given]
     if given is None or all(isinstance(own, str) and own for own in formats):
         return dict(given) if isinstance(given, Mapping) else given
     problems.append(
-        "'date_format' in [input] must be text, like '%d.%m.%Y', or such a text for each of some columns, like "
+        "'date_format' in [input] must be text, like '%d.%m.%Y', or a text for each of some columns, like "
         f"{{'born': '%d.%m.%Y'}}. Got {shown(given)} instead."
     )
     return None

@@ -1,4 +1,4 @@
-"""Values of settings as people give them, by kind: names, models, requirements, methods, in one form each."""
+"""Values of settings as people give them, by kind: reads names, models, requirements and methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from shoal.solve.methods import METHODS, Auto, Cover, Method
 
 
 def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
-    """Column names from a list of them; a column of a table in their place would show its cells."""
+    """Read column names from a list; a column of data is refused, because messages would show its cells."""
     names = (given,) if isinstance(given, str) else given
     is_column = isinstance(nw.from_native(given, series_only=True, pass_through=True), nw.Series)
     if is_column or not isinstance(names, Iterable):
@@ -32,13 +32,15 @@ def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
         return ()
     names = tuple(names)
     if not all(isinstance(name, str) for name in names):
-        problems.append(f"The '{role}' parameter must be a list of column names, all of them text.")
+        problems.append(
+            f"The '{role}' parameter must be a list of column names, each of them text."
+        )
         return ()
     return names
 
 
 def read_allowed(given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
-    """What is allowed of each column, from a mapping or a list of names; a name alone allows that it identifies."""
+    """Read what is allowed, from a mapping or a list of names; a name alone means "unique"."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(read_names("allow", given, problems), ("unique",))
     found = {}
@@ -56,12 +58,12 @@ def read_allowed(given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _entry_problems(kind: type, known: Mapping[str, type]) -> list[str]:
-    """Enter a class of the user's own, which settings can then name; sentences where that cannot be."""
+    """Register a user's own class, so that settings can name it; problems are added."""
     return [] if kind in known.values() else entry_problems(kind)
 
 
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
-    """A method from its name and options, or as it is."""
+    """Read a method from its name and options, or return it unchanged."""
     if isinstance(given, type) and issubclass(given, Method):
         given = given()
     if isinstance(given, Method):
@@ -74,8 +76,8 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     if given is None:
         return None
     if given not in METHODS:
-        known = near_miss(given, METHODS) or "; if it is your own, import it first."
-        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
+        known = near_miss(given, METHODS) or "; if it is your own method, import its module first."
+        problems.append(f"Unknown method '{given}'{known} Methods: {', '.join(METHODS)}.")
         return None
     kind = METHODS[given]
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
@@ -84,7 +86,7 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
 
 
 def with_options(method: Method, options: Mapping[str, Any], problems: list[str]) -> Method:
-    """A method with some options changed; `auto` has none, and those given are of `cover`, which it takes."""
+    """Return a method with some options changed; `auto` has none, so options given for it go to `cover`."""
     chosen = Cover() if isinstance(method, Auto) else method
     changed = {own.name: getattr(chosen, own.name) for own in fields(chosen)}  # type: ignore[arg-type]
     for name, value in options.items():
@@ -98,7 +100,7 @@ _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", st
 
 
 def option_type_problems(method: Method) -> list[str]:
-    """Options of another type than their default."""
+    """Return problems with options of another type than their default."""
     found = []
     for option in fields(method):  # type: ignore[arg-type]
         value, expected = getattr(method, option.name), type(option.default)
@@ -112,7 +114,7 @@ def option_type_problems(method: Method) -> list[str]:
 
 
 def python_number(value: Any) -> Any:
-    """A number of NumPy's as Python's own."""
+    """Convert a NumPy number to a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -121,7 +123,7 @@ def is_weight(weight: Any) -> bool:
 
 
 def _column(name: str, given: Any, problems: list[str]) -> str | None:
-    """The name of a column; an empty one means none."""
+    """Read the name of a column; an empty one means none."""
     if given is None or isinstance(given, str):
         return given or None
     problems.append(wrong(name, "the name of a column", given))
@@ -129,7 +131,7 @@ def _column(name: str, given: Any, problems: list[str]) -> str | None:
 
 
 def _path(name: str, given: Any, problems: list[str]) -> str | None:
-    """A path as text; an empty one means none. What was given is not shown: it might be a key."""
+    """Read a path as text; an empty one means none. Messages do not show it, because it might be a key."""
     if given is None or isinstance(given, str | os.PathLike):
         return os.fspath(given) or None if given is not None else None
     problems.append(f"The '{name}' parameter must be the path of a file.")
@@ -137,12 +139,12 @@ def _path(name: str, given: Any, problems: list[str]) -> str | None:
 
 
 def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
-    """Models by column, from a mapping or a list of names."""
+    """Read models by column, from a mapping or a list of names."""
     models = given if isinstance(given, Mapping) else {}
     found: dict[str, Model | None] = {}
     for name in read_names("quasi_identifiers", given, problems):
         if name in found:
-            problems.append(f"Quasi-identifier '{name}' is named twice; name it once.")
+            problems.append(f"Quasi-identifier '{name}' is named twice. Name it once.")
         model = _made(models.get(name))
         if model is not None and not isinstance(model, Model):
             problems.append(
@@ -157,9 +159,9 @@ def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
 
 
 def _coarsening(_: str, given: Any, problems: list[str]) -> dict[str, Model]:
-    """The models that coarsen unprotected columns, by column."""
+    """Read the models that coarsen columns, by column."""
     if not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
-        expected = "a dict of columns and models, like {'salary': shoal.Interval(step=1000)}"
+        expected = "a dict from columns to models, like {'salary': shoal.Interval(step=1000)}"
         problems.append(wrong("coarsen", expected, given))
         return {}
     models = {name: _made(model) for name, model in given.items()}
@@ -173,13 +175,13 @@ def _coarsening(_: str, given: Any, problems: list[str]) -> dict[str, Model]:
 
 
 def _made(model: Any) -> Any:
-    """A model of which only the class was given."""
+    """Instantiate a model of which only the class was given."""
     is_class = isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy
     return model() if is_class else model
 
 
 def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement, ...]:
-    """Requirements in the order of a settings file, which keeps those of a kind together."""
+    """Sort requirements as in a settings file, which keeps those of a kind together."""
     if not isinstance(given, list | tuple):
         problems.append(
             wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
@@ -188,8 +190,8 @@ def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement,
     strange = [item for item in given if not isinstance(item, Requirement)]
     if strange:
         problems.append(
-            "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
-            f"TCloseness(…). Got {shown(strange[0])} instead."
+            "Each requirement must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or TCloseness(…). Got "
+            f"{shown(strange[0])} instead."
         )
     known = [item for item in given if isinstance(item, Requirement)]
     wrong_kinds = [
@@ -201,7 +203,7 @@ def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement,
 
 
 def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
-    """How long to refine, False for not at all."""
+    """Read how long to refine; False means not at all."""
     found = read_refine(python_number(given))
     if found is None:
         expected = "'quick', false, a number of seconds or shoal.Refine(…)"
@@ -212,12 +214,12 @@ def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
 
 def _weights(name: str, given: Any, problems: list[str]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
-        problems.append(wrong(name, "a dict of columns and numbers", given))
+        problems.append(wrong(name, "a dict from columns to numbers", given))
         return {}
     return {column: python_number(weight) for column, weight in given.items()}
 
 
-# How the value of a setting is read, by its kind: its name, what was given, and a list for what is wrong with it.
+# Readers of values by kind: each takes the setting's name, what was given, and a list for problems.
 _READERS: dict[str, Callable[[str, Any, list[str]], Any]] = {
     "plain": lambda _, given, problems: python_number(given),
     "names": read_names,
@@ -240,7 +242,7 @@ _READERS: dict[str, Callable[[str, Any, list[str]], Any]] = {
 
 
 def normalized(settings: Settings, problems: list[str]) -> Settings:
-    """The same settings with names as tuples, models and methods as objects, and plain numbers."""
+    """Return the settings with names as tuples, models and methods as objects, and plain numbers."""
     given = settings.objective
     if isinstance(given, WMI):
         settings = replace(settings, objective="wmi", w=given.w)

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with settings, the table aside, in sentences that say the remedy."""
+"""Checks settings as far as possible without the table; every sentence names the remedy."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from shoal.solve.methods import Auto
 
 
 def settings_problems(settings: Settings) -> list[str]:
-    """Sentences for everything wrong with settings, those about roles and requirements first."""
+    """Return all problems with settings, those about roles and requirements first."""
     alone = plain_problems(settings, SETTINGS)
-    # What must fit together is asked of values that are possible on their own.
+    # Combinations are checked only for values that are valid on their own.
     sound = replace(settings, **{name: SETTINGS[name].default() for name in alone})
     found = list(_role_problems(sound))
     if not settings.quasi_identifiers:
-        found.append("There are no quasi-identifiers; name the columns to generalize.")
+        found.append("There are no quasi-identifiers. Name the columns to generalize.")
     if not settings.k:
-        found.append("k is missing or 0; say how many records at least must read the same.")
+        found.append(
+            "k is missing or 0. Choose how many records must look the same at least, for example k = 10."
+        )
     for name in SETTINGS:
         found += [alone[name]] if name in alone else []
         found += _RULES[name](sound) if name in _RULES else []
@@ -34,18 +36,18 @@ def settings_problems(settings: Settings) -> list[str]:
 
 
 def _objective_problems(settings: Settings) -> Iterator[str]:
-    """What is wrong with the measure to minimize and the weights of columns."""
+    """Check the measure to minimize and the weights of columns."""
     if not isinstance(settings.objective, str):
         yield wrong("objective", "the name of a measure", settings.objective)
     else:
         yield from check_measure(settings.objective, objectives())
         measure = MEASURES.get(settings.objective)
         if measure is not None and measure.needs_sensitive and not settings.sensitive:
-            yield f"Measure '{settings.objective}' needs a sensitive column; name one."
+            yield f"Measure '{settings.objective}' needs a sensitive column. Name one."
     for name, weight in settings.weights.items():
         if name not in settings.quasi_identifiers:
-            known = near_miss(name, settings.quasi_identifiers) or "; leave it out."
-            yield f"Weight for '{name}', which is no quasi-identifier{known}"
+            known = near_miss(name, settings.quasi_identifiers) or ". Leave it out."
+            yield f"Weight for '{name}', which is not a quasi-identifier{known}"
         if not is_weight(weight):
             yield (
                 f"The weight of '{name}' must be a finite number above 0. Got {shown(weight)} instead."
@@ -53,20 +55,19 @@ def _objective_problems(settings: Settings) -> Iterator[str]:
 
 
 def _method_problems(settings: Settings) -> Iterator[str]:
-    """What is wrong with the method: the requirements it cannot keep, its options, then its columns."""
+    """Check the method: the requirements that it cannot meet, its options, then its columns."""
     method = settings.method
     if settings.requirements and not method.honours_requirements():
         which = " with these options" if type(method)().honours_requirements() else ""
         yield (
-            f"Method '{method.name}'{which} can keep k only; "
-            "choose another method or drop the requirements."
+            f"Method '{method.name}'{which} supports k only. Choose another method, or drop the requirements."
         )
     options = option_type_problems(method) or method.problems()
     yield from options or method.column_problems(settings.sensitive)
 
 
 def _role_problems(settings: Settings) -> Iterator[str]:
-    """Columns with two roles, and bounds that would overwrite a column."""
+    """Check for columns with two roles, and for columns that bounds would overwrite."""
     roles = {
         "quasi-identifier": tuple(settings.quasi_identifiers),
         "sensitive": settings.sensitive,
@@ -78,54 +79,61 @@ def _role_problems(settings: Settings) -> Iterator[str]:
     for role, names in roles.items():
         for name in names:
             if seen.get(name) == role:
-                yield f"Column '{name}' is named twice as {role}; name it once."
+                yield f"Column '{name}' is named twice as {role}. Name it once."
             elif name in seen:
-                yield f"Column '{name}' is both {seen[name]} and {role}; give it one role."
+                yield f"Column '{name}' is both {seen[name]} and {role}. Give it one role."
             seen[name] = role
     if seen.get(settings.person or "") in ("quasi-identifier", "sensitive", "kept"):
         yield (
-            f"Column '{settings.person}' tells persons apart and is {seen[settings.person or '']}; a column that does "
-            "is removed (identifiers, -i) or replaced (pseudonyms, --pseudonym)."
+            f"Column '{settings.person}' identifies people, so it cannot also be {seen[settings.person or '']}. "
+            "Remove it (identifiers, -i) or replace it (pseudonyms, --pseudonym)."
         )
     if settings.key_file and not settings.pseudonyms:
         yield (
-            "There is a key file but no column to replace; name one in pseudonyms (--pseudonym), or leave it out."
+            "There is a key file but no column to replace. Name one in pseudonyms (--pseudonym), or leave the "
+            "key file out."
         )
     if settings.render == "bounds":
         for name in settings.quasi_identifiers:
             for taken in set(bound_names(name)) & set(seen):
-                yield f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
+                yield f"Column '{taken}' has the name that the bounds of '{name}' need. Rename it."
 
 
 def _coarsen_problems(settings: Settings) -> Iterator[str]:
-    """Columns that cannot be coarsened, and models that coarsen nothing."""
+    """Check for columns that cannot be coarsened, and models that coarsen nothing."""
     roles = {
-        **dict.fromkeys(settings.removed, "is removed; leave it out of 'coarsen' (--coarsen)."),
-        **dict.fromkeys(settings.pseudonyms, "is replaced; leave it out of 'coarsen' (--coarsen)."),
+        **dict.fromkeys(settings.removed, "it is removed. Leave it out of 'coarsen' (--coarsen)."),
+        **dict.fromkeys(
+            settings.pseudonyms,
+            "it is replaced by pseudonyms. Leave it out of 'coarsen' (--coarsen).",
+        ),
         **dict.fromkeys(
             settings.quasi_identifiers,
-            "is a quasi-identifier; give its own model a finest level, and leave it out of 'coarsen' (--coarsen).",
+            "it is a quasi-identifier. Give its own model a finest level, and leave it out of 'coarsen' "
+            "(--coarsen).",
         ),
     }
     unchanged = (*settings.sensitive, *settings.keep)
     for name, model in settings.coarsen.items():
         if name not in unchanged and (name in roles or settings.others != "keep"):
-            why = roles.get(name, "is neither sensitive (-s) nor kept (-x); name it as one.")
-            yield f"Column '{name}' is to be coarsened and {why}"
+            why = roles.get(
+                name, "it is neither sensitive (-s) nor kept (-x). Name it as one of these."
+            )
+            yield f"Column '{name}' cannot be coarsened, because {why}"
         if not model.coarsened_by:
             yield (
-                f"The model '{model.name}' of column '{name}' has no finest level; coarsen it by interval, calendar, "
-                "prefix, order or hierarchy."
+                f"Model '{model.name}' of column '{name}' has no finest level. Coarsen the column by interval, "
+                "calendar, prefix, order or hierarchy."
             )
-        elif isinstance(model, Order) and model.values is None:  # no audit could know it
+        elif isinstance(model, Order) and model.values is None:  # the audit could not know it
             yield (
-                f"The order that coarsens column '{name}' must be given; list its 'values', the lowest first."
+                f"The order that coarsens column '{name}' must be given. List its 'values', lowest first."
             )
         elif not model.is_coarse:
             *others, last = (f"'{option}'" for option in model.coarsened_by)
             options = f"{', '.join(others)} or {last}" if others else last
             yield (
-                f"The model '{model.name}' of column '{name}' coarsens nothing as it is; give it {options}."
+                f"Model '{model.name}' of column '{name}' coarsens nothing with these options. Give it {options}."
             )
 
 
@@ -134,128 +142,130 @@ def _suppression_problems(settings: Settings) -> Iterator[str]:
         return
     if not settings.method.homogeneous:
         yield (
-            f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
+            f"Method '{settings.method.name}' cannot leave records out. Set suppression_limit to 0, or choose "
+            "another method."
         )
     compared = [item.name for item in settings.requirements if item.compares_with_table]
     for name in compared[:1]:
         yield (
-            f"Leaving records out changes the distribution that {name} compares groups with; "
-            f"set suppression_limit to 0 or drop {name}."
+            f"Leaving records out changes the distribution that {name} compares groups with. Set "
+            f"suppression_limit to 0, or drop {name}."
         )
 
 
 def _loosen_problems(settings: Settings) -> Iterator[str]:
     if settings.loosen and not settings.method.may_be_loosened():
         yield (
-            f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
-            "together; set loosen to 0 or choose a method of local recoding."
+            f"Values of method '{settings.method.name}' cannot be loosened, because its groups must fit "
+            "together. Set loosen to 0, or choose a method of local recoding."
         )
 
 
 def _render_problems(settings: Settings) -> Iterator[str]:
-    """Single numbers where they would undo or hide something."""
+    """Check single numbers (`render`) where they would undo or hide something."""
     if settings.render in SINGLE and not settings.method.homogeneous:
         yield (
-            f"The audit of method '{settings.method.name}' reads ranges; set render to 'text' or 'bounds'."
+            f"The audit of method '{settings.method.name}' needs ranges. Set render to 'text' or 'bounds'."
         )
     if settings.render == "mean" and settings.loosen:
         yield (
-            "The mean of a group tells where its values lie in a loosened range; "
-            "set loosen to 0, or render to 'midpoint', 'text' or 'bounds'."
+            "The mean of a group reveals where its values lie in a loosened range. Set loosen to 0, or render "
+            "to 'midpoint', 'text' or 'bounds'."
         )
 
 
 def _person_problems(settings: Settings) -> Iterator[str]:
-    """What cannot be had where persons are counted."""
+    """Check for what cannot be combined with counting people."""
     if not settings.person:
         return
     if not settings.method.homogeneous:
         yield (
-            f"Records of method '{settings.method.name}' do not read the same in groups, so that no persons can be "
-            "counted in them; choose another method or leave 'person' out."
+            f"With method '{settings.method.name}', records of a group do not look the same, so people cannot be "
+            "counted. Choose another method, or leave 'person' out."
         )
     beyond = [
         "this kind of diversity" if isinstance(item, LDiversity) else item.name
         for item in settings.requirements
-        if not item.counts_kinds  # then what holds for the persons of two groups may not hold for all of them
+        if not item.counts_kinds  # uniting two groups may then break what each of them met
     ]
     for name, doing in (("loosen", "loosening"), ("suppression_limit", "leaving records out")):
         if getattr(settings, name) and beyond and settings.series is not True:
             yield (
                 f"If people have several records, {doing} cannot be combined with "
-                f"{' and '.join(dict.fromkeys(beyond))}; set {name} to 0, or require diversity of kind 'distinct' "
-                "(--require diversity:l=2:kind=distinct) or sensitivity instead."
+                f"{' and '.join(dict.fromkeys(beyond))}. Set {name} to 0, or require diversity of kind "
+                "'distinct' (--require diversity:l=2:kind=distinct) or sensitivity instead."
             )
 
 
 def _series_problems(settings: Settings) -> Iterator[str]:
-    """What cannot be had of a release that is one of several over time."""
+    """Check for what a series of releases does not support."""
     if not settings.series:
         return
     if not settings.person:
         yield (
-            "A release of a series must know who stays; name the column that tells persons apart with person "
-            "(--person)."
+            "A series must know which records belong to the same person in all releases. Name the column that "
+            "identifies people with person (--person)."
         )
     if len(settings.sensitive) != 1:
         yield (
-            f"A series is about one sensitive column, and {len(settings.sensitive)} are named; name one, and remove or "
-            "generalize the others."
+            f"A series needs exactly one sensitive column, and {len(settings.sensitive)} are named. Name one, "
+            "and remove or generalize the others."
         )
     kinds = [item for item in settings.requirements if isinstance(item, LDiversity)]
     others = [item for item in settings.requirements if item not in kinds]
     if not kinds or others or any(item.kind == "recursive" for item in kinds):
         yield (
-            "A series promises how many sensitive values everybody may have; require diversity by frequency, distinct "
-            "or entropy, like shoal.LDiversity(3) (--require diversity:l=3), and nothing else beyond k."
+            "A series promises how many sensitive values are possible for each person. Require diversity by "
+            "frequency, distinct or entropy, like shoal.LDiversity(3) (--require diversity:l=3), and nothing "
+            "else beyond k."
         )
     if not isinstance(settings.method, Auto):
         yield (
-            f"Method '{settings.method.name}' knows nothing of earlier releases; a series has a method of its own, so "
-            "leave 'method' out."
+            f"Method '{settings.method.name}' does not take earlier releases into account. A series has its own "
+            "method: leave 'method' out."
         )
     if settings.loosen:
         yield (
-            "A series cannot be loosened: the draws differ from night to night; set loosen to 0."
+            "A series cannot be loosened, because random draws would differ between releases. Set loosen to 0."
         )
     yield from _linking_problems(settings)
 
 
 def _linking_problems(settings: Settings) -> Iterator[str]:
-    """What would tell which records of two releases of a series are one person's."""
+    """Check for what would reveal which records of two releases belong to one person."""
     if settings.pseudonyms:
         yield (
-            "Pseudonyms link the releases of a series, which reveals sensitive values; leave 'pseudonyms' "
+            "Pseudonyms link the releases of a series, which reveals sensitive values. Leave 'pseudonyms' "
             "(--pseudonym) out."
         )
     if settings.keep:
         yield (
-            f"Kept columns link the releases of a series, which reveals sensitive values: {listed(settings.keep)}; "
-            "make each a quasi-identifier (-q) or remove it (-i)."
+            "Kept columns link the releases of a series, which reveals sensitive values. Make each a "
+            f"quasi-identifier (-q) or remove it (-i): {listed(settings.keep)}."
         )
     if settings.others == "keep":
         yield (
-            "Kept columns link the releases of a series, which reveals sensitive values; set others to 'drop' or "
-            "'refuse'."
+            "Kept columns link the releases of a series, which reveals sensitive values. Set others to 'drop' "
+            "or 'refuse'."
         )
     if settings.keep_order is True:
         yield (
-            "The order of records links the releases of a series, which reveals sensitive values; set keep_order to "
-            "false."
+            "The order of records links the releases of a series, which reveals sensitive values. Set "
+            "keep_order to false."
         )
     if settings.render in SINGLE:
         yield (
-            f"In a series, groups with different sensitive values must read differently, and with render = "
-            f"'{settings.render}' they may show the same number; set render to 'text' or 'bounds'."
+            "In a series, groups with different sensitive values must look different, but with render = "
+            f"'{settings.render}' they may show the same number. Set render to 'text' or 'bounds'."
         )
 
 
 def _requirement_problems(settings: Settings) -> Iterator[str]:
-    """Parameters that cannot be, and columns that are not sensitive."""
+    """Check the parameters of requirements and their columns."""
     for item in settings.requirements:
         yield from item.problems()
     if settings.requirements and not settings.sensitive:
-        yield "Requirements are about sensitive columns; name at least one."
+        yield "Requirements are about sensitive columns. Name at least one (sensitive, -s)."
         return
     for item in settings.requirements:
         named = item.columns if isinstance(item.columns, tuple) else ()
@@ -266,7 +276,7 @@ def _requirement_problems(settings: Settings) -> Iterator[str]:
                 yield f"Column '{name}' of {item.name} is not a sensitive column{remedy}"
 
 
-# What one setting asks of the others, told in the place of that setting.
+# Checks of combinations, by the setting that reports them.
 _RULES: dict[str, Callable[[Settings], Iterable[str]]] = {
     "person": _person_problems,
     "coarsen": _coarsen_problems,

@@ -1,4 +1,4 @@
-"""Users' own methods, models, measures and requirements: entered by `register`, stored in settings by import path."""
+"""Users' own methods, models, measures and requirements; `register` adds them, and settings store import paths."""
 
 from __future__ import annotations
 
@@ -61,16 +61,17 @@ def register(
     monotone: bool = False,
     needs_sensitive: bool = False,
 ) -> Any:
-    """Let a method, model, requirement or measure of your own be used by name, as shoal's own are.
+    """Register a method, model, requirement or measure of your own, so that it can be used by name like shoal's own.
 
-    It is a decorator of a class or, for a measure, of a function. Settings name it by its import path, like
+    Use it as a decorator of a class or, for a measure, of a function. Settings refer to it by its import path, such as
     "mypackage.methods:Halves", and import that module when they are loaded in another program.
 
     Parameters
     ----------
     thing
         A dataclass derived from `shoal.extend.Method`, `Model` or `Requirement`. A model must say what its texts cover
-        (`covers`), and a requirement what methods keep (`limits`): a release passes only if the audit can prove it.
+        (`covers`), and a requirement must give limits for methods (`limits`): a release passes only if the audit can
+        prove it.
     measure
         What a function computes. "additive": a `shoal.extend.Feature` from the form of a column and the records of
         each value, so that methods can minimize it. "whole": a number from a closed release and k.
@@ -79,7 +80,7 @@ def register(
     aggregate
         Whether an additive measure is a "mean" over cells or a "sum".
     monotone
-        Whether a set of values never costs less when it grows, which lets refinement and certificates do more.
+        Whether a set of values never costs less when it grows. Refinement and certificates can then do more.
     needs_sensitive
         Whether the measure needs a sensitive column.
 
@@ -111,15 +112,15 @@ def register(
         return enter if thing is None else enter(thing)
     if not (isinstance(thing, type) and issubclass(thing, (Method, Model, Requirement))):
         raise InputError(
-            "Only classes derived from shoal.extend.Method, Model or Requirement can be registered, and functions "
-            f"with measure= and meaning=. Got {shown(thing)} instead."
+            "Only classes derived from shoal.extend.Method, Model or Requirement can be registered, and "
+            f"functions with measure= and meaning=. Got {shown(thing)} instead."
         )
     raise_problems(entry_problems(thing))
     return thing
 
 
 def entry_problems(kind: type) -> list[str]:
-    """Enter a class by its name unless it is known; sentences where that cannot be."""
+    """Register a class by its name unless it is registered already; return problems."""
     registry = next(own for base, own in _CLASSES.values() if issubclass(kind, base))
     if kind in registry.values():
         return []
@@ -132,37 +133,39 @@ def entry_problems(kind: type) -> list[str]:
 def _name_problems(kind: type, registry: Mapping[str, type]) -> list[str]:
     name = getattr(kind, "name", None)
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
-        return [f"Class '{kind.__name__}' needs a 'name' of letters, digits, _ and -; give it one."]
+        return [f"Class '{kind.__name__}' needs a 'name' of letters, digits, _ and -. Give it one."]
     known = registry.get(name)
-    if known is None or _path(known) == _path(kind):  # a notebook defines a class again and again
+    if known is None or _path(known) == _path(
+        kind
+    ):  # a notebook defines a class again whenever its cell runs
         return []
     whose = f"shoal's own {known.__name__}" if _is_ours(known) else _path(known)
     return [
-        f"Class '{kind.__name__}' has the name '{name}', which is that of {whose}; give it a 'name' of its own."
+        f"Class '{kind.__name__}' has the name '{name}', which belongs to {whose}. Choose another 'name'."
     ]
 
 
 def _class_problems(kind: type) -> Iterator[str]:
-    """What a class lacks to be used."""
+    """Return what a class lacks."""
     if isabstract(kind):
         missing = sorted(kind.__abstractmethods__)  # type: ignore[attr-defined]
-        yield f"Class '{kind.__name__}' does not define {listed(missing)}; define that."
+        yield f"Class '{kind.__name__}' does not define {listed(missing)}. Add the definition."
     if not is_dataclass(kind):
-        yield f"Class '{kind.__name__}' must be a dataclass; write @dataclass(frozen=True)."
+        yield f"Class '{kind.__name__}' must be a dataclass. Decorate it with @dataclass(frozen=True)."
     needed = {Method: ("summary", "recoding"), Requirement: ("summary",), Model: ()}
     for name in next(names for base, names in needed.items() if issubclass(kind, base)):
         if not isinstance(getattr(kind, name, None), str):
-            yield f"Class '{kind.__name__}' has no '{name}'; give it one, as shoal's own have."
+            yield f"Class '{kind.__name__}' has no '{name}'. Add one, as in shoal's own classes."
     if issubclass(kind, Model) and kind.covers is Model.covers:
         yield (
-            f"The audit cannot read what model '{kind.__name__}' releases; give it 'covers', which says whether a "
-            "released text may stand for a value."
+            f"The audit cannot read what model '{kind.__name__}' releases. Add 'covers', which says whether a "
+            "released text may mean a value."
         )
     own = issubclass(kind, Requirement) and kind.limits is Requirement.limits
     if own and not issubclass(kind, _OWN_REQUIREMENTS):
         yield (
-            f"No method knows how to keep requirement '{kind.__name__}'; give it 'limits', or derive it from one of "
-            "shoal's own."
+            f"Methods cannot meet requirement '{kind.__name__}'. Add 'limits', or derive it from one of shoal's "
+            "own requirements."
         )
 
 
@@ -174,14 +177,14 @@ def _measure_problems(function: Any, measure: str, meaning: str) -> Iterator[str
     if measure not in ("additive", "whole"):
         yield wrong("measure", "'additive' or 'whole'", measure)
     if not meaning:
-        yield f"Measure '{name}' needs a 'meaning', one line about it."
+        yield f"Measure '{name}' needs a 'meaning': one line about it."
     known = _function(MEASURES.get(name))
     if name in MEASURES and (known is None or _path(known) != _path(function)):
-        yield f"There is a measure '{name}' already; give the function another name."
+        yield f"There is already a measure '{name}'. Give the function another name."
 
 
 def _function(measure: Any) -> Callable[..., Any] | None:
-    """The function that a measure is made of; None where it is of no single one."""
+    """The function that a measure is made of; None if there is more than one or none."""
     return getattr(measure, "feature", None) or getattr(measure, "compute", None)
 
 
@@ -194,32 +197,34 @@ def _is_ours(thing: Any) -> bool:
 
 
 def refuse_imports() -> None:
-    """Let no settings of this process import anything."""
+    """Forbid settings of this process to import anything."""
     _imports["allowed"] = False
 
 
 def known_name(kind: Kind, given: Any, problems: list[str]) -> Any:
-    """The name under which something is registered that is given by its import path; None, and `problems` say why.
+    """Return the registered name for an import path; None if it cannot be used, with reasons in `problems`.
 
-    The module is imported, and so its code runs. Anything but an import path is returned as it is.
+    The module is imported, which runs its code. Anything but an import path is returned unchanged.
     """
     if not (isinstance(given, str) and _PATH.fullmatch(given)):
         return given
     place, _, attribute = given.partition(":")
     if not _imports["allowed"] and place not in sys.modules:
         problems.append(
-            f"'{given}' is code outside of shoal, which does not run here; use the command line or Python."
+            f"'{given}' is code outside of shoal, which does not run here. Use the command line or Python."
         )
         return None
     try:
         found = getattr(import_module(place), attribute, None)
     except ImportError:
         problems.append(
-            f"'{given}' cannot be imported; install its module, or run where Python finds it."
+            f"'{given}' cannot be imported. Install its package, or run shoal in a folder where Python finds it."
         )
         return None
     except Exception as error:
-        problems.append(f"Module '{place}' fails when it is imported ({type(error).__name__}).")
+        problems.append(
+            f"Module '{place}' fails when it is imported ({type(error).__name__}). Import it in Python to see why."
+        )
         return None
     if kind == "measure":
         for name, measure in MEASURES.items():
@@ -229,14 +234,16 @@ def known_name(kind: Kind, given: Any, problems: list[str]) -> Any:
         wrong = entry_problems(found)
         problems.extend(wrong)
         return None if wrong else found.name  # type: ignore[attr-defined]
-    problems.append(f"'{given}' is no {kind} that shoal can use; see shoal.register.")
+    problems.append(
+        f"'{given}' is not a {kind} that shoal can use. See the documentation of shoal.register."
+    )
     return None
 
 
 def stored_name(kind: Kind, name: Any) -> Any:
-    """What settings store in place of a name: the import path of something that is not shoal's own.
+    """Return the name that settings store: the import path of anything that is not shoal's own.
 
-    What no other program could import, as a class of a notebook, keeps its name.
+    A class that no other program could import, for example one from a notebook, keeps its name.
     """
     registry = MEASURES if kind == "measure" else _CLASSES[kind][1]
     thing: Any = registry.get(name) if isinstance(name, str) else None
@@ -249,17 +256,17 @@ def stored_name(kind: Kind, name: Any) -> Any:
 
 
 def with_names(content: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
-    """The content of a settings file with names in place of import paths, whose modules are imported."""
+    """Return the content of a settings file with names instead of import paths, whose modules are imported."""
     return _renamed(content, lambda kind, name: known_name(kind, name, problems))
 
 
 def with_paths(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with import paths in place of the names of users' own things."""
+    """Return the content of a settings file with import paths instead of the names of users' own things."""
     return _renamed(content, stored_name)
 
 
 def _renamed(content: Mapping[str, Any], rename: Callable[[Kind, Any], Any]) -> dict[str, Any]:
-    """Content in which everything that may be a user's own is renamed; what becomes None is left out."""
+    """Rename everything in the content that may be a user's own; what becomes None is left out."""
     found = dict(content)
 
     def entry(kind: Kind, key: str, own: Any) -> Any:

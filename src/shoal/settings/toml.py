@@ -1,4 +1,4 @@
-"""Settings as a TOML file, both ways: sections, and models, hierarchies and requirements as entries of them."""
+"""Settings as a TOML file, both ways: sections, with models, hierarchies and requirements as entries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _keys(section: str) -> tuple[str, ...]:
     return tuple(own.key for own in _SINGLE if own.section == section)
 
 
-# The sections of a file in their order, each with the keys it may hold; None where these depend on something else.
+# The sections of a file in order, each with its allowed keys; None if these depend on something else.
 SECTIONS = {
     "columns": _keys("columns"),
     "quasi_identifiers": None,
@@ -46,9 +46,9 @@ SECTIONS = {
 
 
 def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict[str, Any]:
-    """The fields of `Settings` from a file's content; what is wrong with it is added to `problems`.
+    """Return the fields of `Settings` from a file's content; problems are added to `problems`.
 
-    Paths of hierarchies are relative to `folder`. What the content does not name has no field.
+    Paths of hierarchies are relative to `folder`. Settings that are not in the content have no field.
     """
     sections = _sections(with_names(raw, problems), problems)
     method = sections["method"].get("name", Auto.name)
@@ -72,7 +72,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
 
 
 def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[str, Any]]:
-    """The sections of a file's content by name, empty ones for those that it lacks."""
+    """Return the sections of a file's content by name; a missing section is empty."""
     unknown_keys("the settings", raw, SECTIONS, problems)
     sections: dict[str, Mapping[str, Any]] = {}
     for section, keys in SECTIONS.items():
@@ -88,7 +88,7 @@ def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[
 
 
 def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]:
-    """Settings as the content of a file in `folder`; of no file, with all hierarchies spelled out."""
+    """Return settings as the content of a file in `folder`; without a folder, hierarchies are included in full."""
     content: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for own in _SINGLE:
         value = getattr(settings, own.name)
@@ -116,7 +116,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
 def _read_models(
     section: Mapping[str, Any], folder: Path, problems: list[str]
 ) -> dict[str, Model | None]:
-    """The models of quasi-identifiers, each a table of its own in the file."""
+    """Read the models of quasi-identifiers, each a table in the file."""
     found: dict[str, Model | None] = dict.fromkeys(section)
     for name, entry in section.items():
         if isinstance(entry, Mapping):
@@ -146,7 +146,7 @@ def _read_path(key: str, given: Any, folder: Path, problems: list[str]) -> str |
 
 
 def _read_coarsening(key: str, section: Any, folder: Path, problems: list[str]) -> dict[str, Model]:
-    """The models that coarsen unprotected columns, each a table of its own in the file."""
+    """Read the models that coarsen columns, each a table in the file."""
     found = {}
     if not isinstance(section, Mapping):
         problems.append(
@@ -166,7 +166,7 @@ def _read_coarsening(key: str, section: Any, folder: Path, problems: list[str]) 
 
 
 def _read_refine(key: str, given: Any, folder: Path, problems: list[str]) -> Any:
-    """How long to refine; a number of steps stands in a table of its own."""
+    """Read how long to refine; a number of steps is a table."""
     if not isinstance(given, Mapping):
         found = read_refine(given)
         return given if found is None else found
@@ -189,7 +189,7 @@ def _is_list_of(kind: type, value: Any) -> bool:
 def _read_requirements(
     section: Mapping[str, Any], folder: Path, problems: list[str]
 ) -> tuple[Requirement, ...]:
-    """The requirements beyond k, each a table of its own in the file."""
+    """Read the requirements beyond k, each a table in the file."""
     found = []
     for name in REQUIREMENTS:
         where, entries = f"[[requirement.{name}]]", section.get(name, [])
@@ -201,28 +201,28 @@ def _read_requirements(
 
 
 def _option(value: Any) -> Any:
-    """An option of a method in plain numbers; one that has parts as a table."""
+    """Return an option of a method as plain numbers; an option with parts becomes a table."""
     if isinstance(value, Mapping):
         return {key: python_number(part) for key, part in value.items()}
     return value
 
 
 def _listed(value: Any) -> Any:
-    """Lists in place of tuples, also by column."""
+    """Replace tuples by lists, also by column."""
     if isinstance(value, Mapping):
         return {name: _listed(own) for name, own in value.items()}
     return list(value) if isinstance(value, tuple) else value
 
 
 def _seen_from(path: str, folder: Path) -> str:
-    """A path as seen from a folder."""
+    """Return a path as seen from a folder."""
     source = Path(path).resolve()  # `..` does not lead back out of a link
-    with suppress(ValueError):  # no way leads from one drive of Windows to another
+    with suppress(ValueError):  # there is no relative path between two drives on Windows
         source = Path(os.path.relpath(source, folder.resolve()))
     return source.as_posix()
 
 
-# How the value of a key is read and written, by the kind of its setting; others stand there as they are.
+# Readers and writers by the kind of the setting; other settings are written unchanged.
 _READERS: dict[str, Callable[[str, Any, Path, list[str]], Any]] = {
     "names": _read_names,
     "column": _read_column,
@@ -249,12 +249,12 @@ def _written(own: Setting, value: Any, folder: Path | None) -> Any:
 
 
 def written(own: Setting) -> Any:
-    """The default of a setting as a file has it."""
+    """Return the default of a setting as it is written to a file."""
     return _written(own, own.default(), None)
 
 
 def json_ready(value: Any) -> Any:
-    """The same content with texts in place of what JSON does not know; columns are generalized by it alike."""
+    """Replace what JSON does not know by texts that generalize columns in the same way."""
     if isinstance(value, Mapping):
         return {key: json_ready(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -267,7 +267,7 @@ def json_ready(value: Any) -> Any:
 def read_hierarchy(
     entry: Mapping[str, Any], where: str, folder: Path, problems: list[str]
 ) -> Hierarchy | None:
-    """The hierarchy that an entry names by `hierarchy`, the path of a file, or spells out in `rows`."""
+    """Read the hierarchy of an entry: `hierarchy` is the path of a file, `rows` are its lines."""
     wrong = []
     if not isinstance(entry.get("hierarchy", ""), str):
         wrong.append(f"'hierarchy' in {where} must be the path of a CSV file.")
@@ -275,7 +275,7 @@ def read_hierarchy(
     if not (isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
         wrong.append(f"'rows' in {where} must be a list of lists: value, level 1, …, root.")
     if "hierarchy" in entry and "rows" in entry:
-        wrong.append(f"{where} has both 'hierarchy' and 'rows'; give one.")
+        wrong.append(f"{where} has both 'hierarchy' and 'rows'. Give only one.")
     problems.extend(wrong)
     if wrong or not ("hierarchy" in entry or "rows" in entry):
         return None
@@ -289,14 +289,14 @@ def read_hierarchy(
 
 
 def write_hierarchy(tree: Hierarchy, folder: Path | None) -> dict[str, Any]:
-    """What `read_hierarchy` reads: the path of its file as seen from a folder, or all rows."""
+    """Write what `read_hierarchy` reads: the path as seen from a folder, or all rows."""
     if not tree.source or folder is None:
         return {"rows": tree.rows()}
     return {"hierarchy": _seen_from(tree.source, folder)}
 
 
 def entry_keys(kind: type[Requirement]) -> list[str]:
-    """What an entry for a requirement may hold."""
+    """Return the keys that an entry for a requirement may have."""
     keys = [option.name for option in fields(kind) if option.name != "columns"]
     return [*keys, *(["rows"] if "hierarchy" in keys else []), "columns"]
 
@@ -304,17 +304,17 @@ def entry_keys(kind: type[Requirement]) -> list[str]:
 def read_requirement(
     name: str, entry: Mapping[str, Any], where: str, folder: Path, problems: list[str]
 ) -> Requirement | None:
-    """A requirement from its name and an entry; None, and `problems` say why, where that cannot be."""
+    """Make a requirement from its name and an entry; None if that fails, with reasons in `problems`."""
     if name not in REQUIREMENTS:
         close = near_miss(name, REQUIREMENTS) or "."
         problems.append(
-            f"There is no requirement '{name}'{close} Requirements: {', '.join(REQUIREMENTS)}."
+            f"Unknown requirement '{name}'{close} Requirements: {', '.join(REQUIREMENTS)}."
         )
         return None
     kind, found = REQUIREMENTS[name], len(problems)
     unknown_keys(where, entry, entry_keys(kind), problems)
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in entry]
-    problems.extend(f"{where} needs '{key}'; give it." for key in missing)
+    problems.extend(f"{where} needs '{key}'. Add it." for key in missing)
     given = {key: value for key, value in entry.items() if key not in ("hierarchy", "rows")}
     if "rows" in entry_keys(kind):
         given["hierarchy"] = read_hierarchy(entry, where, folder, problems)
@@ -322,7 +322,7 @@ def read_requirement(
 
 
 def write_requirement(requirement: Requirement, folder: Path | None) -> dict[str, Any]:
-    """What `read_requirement` reads: all that is not as by default."""
+    """Write what `read_requirement` reads: all parameters that differ from the default."""
     entry: dict[str, Any] = {}
     for option in fields(requirement):
         value = getattr(requirement, option.name)
@@ -345,7 +345,7 @@ _LISTS = {
 
 
 def model_keys(kind: str | None) -> tuple[str, ...]:
-    """What the entry of a model may hold beside its name and weight."""
+    """Return the keys that the entry of a model may have besides its name and weight."""
     if kind is None:
         return ()
     options = tuple(option.name for option in fields(MODELS[kind]))  # type: ignore[arg-type]
@@ -361,13 +361,13 @@ def read_model(
     problems: list[str],
     section: str = "quasi_identifiers",
 ) -> Model | None:
-    """One column's model from its table in a section of the file; quasi-identifiers have a weight, too."""
+    """Read one column's model from its table in a section; quasi-identifiers also have a weight."""
     kind = entry.get("model")
     where = f"[{section}.{name}]"
     if kind is not None and not (isinstance(kind, str) and kind in MODELS):
         close = near_miss(str(kind), MODELS) or "."
         problems.append(
-            f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
+            f"Unknown model '{kind}' for column '{name}'{close} Models: {', '.join(MODELS)}."
         )
         return None
     own = ("model", "weight") if section == "quasi_identifiers" else ("model",)
@@ -376,7 +376,7 @@ def read_model(
         return None
     if kind == "hierarchy" and not ("hierarchy" in entry or "rows" in entry):
         problems.append(
-            f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
+            f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'. Add one of them."
         )
     options = {
         key: entry[key] for key in model_keys(kind) if key in entry and key not in _OF_A_FILE
@@ -394,7 +394,7 @@ def make_model(
     problems: list[str],
     tree: Hierarchy | None = None,
 ) -> Model | None:
-    """A model with its options; None, and `problems` say why, where that cannot be."""
+    """Make a model with its options; None if that fails, with reasons in `problems`."""
     wrong = [
         f"'{key}' in {where} must be {_LISTS[key]}."
         for key, value in options.items()
@@ -417,7 +417,7 @@ def make_model(
 
 
 def write_model(model: Model | None, folder: Path | None) -> dict[str, Any]:
-    """What `read_model` reads: the name, and all that is not as by default."""
+    """Write what `read_model` reads: the name, and all options that differ from the default."""
     if model is None:
         return {}
     entry: dict[str, Any] = {"model": model.name}
@@ -436,28 +436,30 @@ def write_model(model: Model | None, folder: Path | None) -> dict[str, Any]:
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a settings file."""
+    """Read the content of a settings file."""
     try:
         place = Path(path)
-        if place.exists() and not (
-            place.is_file() or place.is_dir()
-        ):  # reading could last for ever
+        if place.exists() and not (place.is_file() or place.is_dir()):  # reading it might never end
             raise InputError(
-                f"Settings file '{path}' is not a regular file; copy its content to one."
+                f"Settings file '{path}' is not a regular file. Copy its content to one."
             )
         return tomllib.loads(place.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
-            f"Settings file '{path}' cannot be read: {error.strerror}; check the path."
+            f"Settings file '{path}' cannot be read: {error.strerror}. Check the path."
         ) from None
     except UnicodeDecodeError:
-        raise InputError(f"Settings file '{path}' is not UTF-8 text; save it as UTF-8.") from None
+        raise InputError(f"Settings file '{path}' is not UTF-8 text. Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at (line \d+|end of document)", str(error))
         where = f" at {line[1]}" if line else ""
-        raise InputError(f"Settings file '{path}' is not valid TOML{where}; mend it.") from None
+        raise InputError(
+            f"Settings file '{path}' is not valid TOML{where}. Correct it there."
+        ) from None
     except RecursionError:
-        raise InputError(f"Settings file '{path}' is nested too deeply; mend it.") from None
+        raise InputError(
+            f"Settings file '{path}' is nested too deeply. Use fewer levels."
+        ) from None
 
 
 def write_toml(content: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

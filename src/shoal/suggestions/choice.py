@@ -1,4 +1,4 @@
-"""From the profile of each column to the roles of a table, and what to tell the user about the table as a whole."""
+"""From the profile of each column to the roles of a table, and remarks about the table as a whole."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import ALL_COLUMNS, Input
 from shoal.encoding.type_inference import infer
+from shoal.errors import counted
 from shoal.report.formats import percent
 from shoal.risk.leaks import predicts
 from shoal.suggestions import words
@@ -20,8 +21,8 @@ from shoal.suggestions.profile import DATE, NUMBER, Profile
 from shoal.suggestions.reading import LEAST, Counts
 from shoal.suggestions.singling_out import Grouping, greedy_columns, group_by, sample_of
 
-MOST_QUASI = 10  # quasi-identifiers that are suggested
-MORE_QUASI = 15  # the same of a table with many records, which can bear more
+MOST_QUASI = 10  # most quasi-identifiers that are suggested
+MORE_QUASI = 15  # the same for a table with many records
 MANY = 50_000  # records of such a table
 ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
 
@@ -76,12 +77,15 @@ class Chooser:
         return {name: self.found[name] for name in self.profiles}
 
     def _leave_out_copies(self) -> None:
-        """Of two columns that outsiders know and that tell each other, one is enough."""
+        """Of two quasi-identifiers that determine each other, one is enough."""
         known = self.quasi_identifiers
         for place, name in enumerate(known):
             for other in known[:place]:
                 if self._role(other) == QUASI and self._are_copies(name, other):
-                    reason = f"{self.found[name].reason}; left out, since '{_short(other)}' tells the same"
+                    reason = (
+                        f"{self.found[name].reason}; left out, because '{_short(other)}' contains the same "
+                        "information"
+                    )
                     self.found[name] = RoleGuess(DROP, reason, is_sure=False)
                     break
 
@@ -92,7 +96,7 @@ class Chooser:
         return predicts(one, two, False) and predicts(two, one, False)
 
     def _limit_known(self) -> None:
-        """Of the columns that outsiders know, one about each thing first, then those that single out most."""
+        """Limit quasi-identifiers: one for each topic first, then those that identify most records."""
         known = self.quasi_identifiers
         start = self._grouping([])
         chosen: list[str] = []
@@ -104,21 +108,21 @@ class Chooser:
         chosen += greedy_columns(start, self.codes, rest, self.most - len(chosen))[1]
         for name in known:
             if name not in chosen:
-                reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
+                reason = f"{self.found[name].reason}; left out, because {self.most} quasi-identifiers are enough"
                 self.found[name] = RoleGuess(DROP, reason, is_sure=False)
 
     def _leave_out_the_rest(self) -> None:
-        """Nothing says what these columns mean, so somebody might know them."""
+        """Leave out columns of unknown meaning, because outsiders might know them."""
         for name in self.undecided:
             profile = self.profiles[name]
             rare = int(profile.found.counts[profile.found.counts < LEAST].sum())
-            what = f"unknown column with {profile.distinct:,} values"
+            what = f"unknown column with {counted(profile.distinct, 'value')}"
             if rare:
                 what += f"; {percent(rare / self.records)} of the records have a rare one"
             self.found[name] = RoleGuess(DROP, what, is_sure=False, is_unknown=True)
 
     def _protect_what_betrays(self) -> bool:
-        """Generalize or leave out unchanged columns that tell a quasi-identifier or follow from one."""
+        """Generalize or leave out unchanged columns that reveal a quasi-identifier or follow from one."""
         changed = False
         quasi = self.quasi_identifiers
         for name, verdict in list(self.found.items()):
@@ -128,9 +132,7 @@ class Chooser:
             if told is None:
                 continue
             changed = True
-            reason = (
-                f"it tells '{_short(told)}' or follows from it, so it cannot be released unchanged"
-            )
+            reason = f"it reveals '{_short(told)}' or follows from it, so it cannot be released unchanged"
             if verdict.role == SENSITIVE:
                 reason = f"{verdict.reason}, but {reason}"
             role = QUASI if len(quasi) < self.most else DROP
@@ -163,7 +165,7 @@ class Chooser:
         return self._known_ranks[name]
 
     def _find_one(self) -> None:
-        """Suggest at least one quasi-identifier where there is a column for it."""
+        """Suggest at least one quasi-identifier if there is a column for it."""
         if self.quasi_identifiers:
             return
         unsure = [
@@ -187,16 +189,16 @@ def _short(name: str) -> str:
 
 Missing = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 
-TOLD = 0.001  # share of records that kept columns single out, from which on it is told
-RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
+TOLD = 0.001  # share of records that kept columns identify above which a remark says so
+RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are listed
 
 
 def missing_texts(
     profiles: Mapping[str, Profile], verdicts: Mapping[str, RoleGuess], given: Input
 ) -> tuple[Missing, list[str]]:
-    """Texts that stand for a missing value, added to those given, and remarks on those of some columns only.
+    """Texts that mean "missing", added to those given, and remarks on those of some columns only.
 
-    A text that is a value in another column is listed for its own columns alone.
+    A text that is a value in another column is listed only for its own columns.
     """
     released = {n: p for n, p in profiles.items() if verdicts[n].role in RELEASED}
     found: dict[str, list[str]] = {}
@@ -216,7 +218,8 @@ def missing_texts(
             texts[name] = tuple(dict.fromkeys((*texts.get(name, ()), text)))
         if others:
             remarks.append(
-                f"{text} counts as missing in {_listed(where)} only: in {_listed(others)} it seems to be a value."
+                f'{text} looks like "missing" in {_listed(where)} but like a real value in {_listed(others)}, so '
+                f"it counts as missing in {_listed(where)} only."
             )
     texts = {name: own for name, own in texts.items() if own}
     return (texts if texts.keys() - {ALL_COLUMNS} else texts.get(ALL_COLUMNS, ())), remarks
@@ -232,30 +235,32 @@ def _listed(names: list[str]) -> str:
 
 
 def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[str]:
-    """That records are not persons, and what to do about it."""
+    """Report that people have several records, and what to do about it."""
     if not persons:
         return []
     profile = profiles[persons[0]]
     return [
-        f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
+        f"Column '{profile.name[:40]}' has {counted(profile.distinct, 'value')} in "
+        f"{counted(profile.known, 'record')}, so people probably have several records. "
         + (
-            "It is named as 'person', so that k counts persons and not records."
+            "It is set as 'person', so that k counts people instead of records."
             if profile.known == profile.records
-            else "k counts records, and a group may be one person: give every record the number of its person and name "
-            "the column as 'person'."
+            else "k counts records, so a group may be a single person. Give every record the number of its person, "
+            "and set the column as 'person'."
         )
     ]
 
 
 def about_kept(chooser: Chooser, verdicts: Mapping[str, RoleGuess]) -> list[str]:
-    """How much all columns that are released unchanged would tell somebody who knows them."""
+    """Report how many records all unchanged columns together identify."""
     kept = [name for name, verdict in verdicts.items() if verdict.role == KEEP]
     if not kept:
         return []
     alone = group_by(chooser.codes, kept, chooser.compared).singled()
     if alone.unique < TOLD:
         return []
+    known = f"all {len(kept)} kept columns" if len(kept) > 1 else "the kept column"
     return [
-        f"The {len(kept)} kept columns single out {percent(alone.unique)} of the records to somebody who knows them "
-        "all: keep only what nobody outside can know."
+        f"Anyone who knows {known} can identify {percent(alone.unique)} of the records. Keep only columns "
+        "that nobody outside can know."
     ]

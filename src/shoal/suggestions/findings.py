@@ -1,4 +1,4 @@
-"""What is suggested for a column: its role, the reason, and whether a person must look at it."""
+"""The suggestion for a column: its role, the reason, and whether a person must check it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DOTTED = re.compile(rf"([a-z]{{{SHORTEST_ABBREVIATION},}})\.")
 
 @dataclass(frozen=True)
 class Concept:
-    """Something that columns are about, with all words for it; `plain` is what a reason calls it."""
+    """A topic of columns, with all words for it; `plain` is its name in reasons."""
 
     plain: str
     words: frozenset[str]
@@ -114,9 +114,9 @@ FEW = 20  # records or values, from which on numbers tell something
 class RoleGuess:
     """What a column probably is, and why.
 
-    `about` says what a quasi-identifier tells of a person, and which identifiers stand for one. `is_unknown` marks a
-    column that is left out because nothing says what it means. `battery` names the numbered columns that were decided
-    together with this one, and `coarsen` has the options of the interval that a sensitive number is rounded to.
+    `about` is the topic of a quasi-identifier, or what an identifier refers to. `is_unknown` marks a column that is
+    left out because its meaning is unknown. `battery` names the numbered columns that were decided together with it,
+    and `coarsen` has the options of the interval that a sensitive number is rounded to.
     """
 
     role: str
@@ -129,5 +129,5 @@ class RoleGuess:
 
 
 def name_says(concept: Concept) -> str:
-    """What a name says, for a reason."""
-    return f"its name says {concept.plain}"
+    """What a name suggests, for a reason."""
+    return f"the name suggests {concept.plain}"

@@ -1,4 +1,4 @@
-"""What a column is about: its name counts only where its values agree; similar columns (Q1 … Q40) are decided
+"""What a column is about: its name counts only if its values agree; similar columns (Q1 … Q40) are decided
 together.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from shoal.errors import counted
 from shoal.report.formats import percent
 from shoal.suggestions import words
 from shoal.suggestions.findings import (
@@ -28,17 +29,17 @@ from shoal.suggestions.models import coarse_options, numbers_of, widest_options
 from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile, are_years
 from shoal.suggestions.reading import share_of
 
-MANY_ALONE = 0.05  # share of records with a value of their own, from which on it is coarsened
+MANY_ALONE = 0.05  # share of records with a unique value above which it is coarsened
 YEARS, MONTHS, DAYS = 100, 12, 31  # how many parts of a date there can be
 UNKNOWN_PARTS = 2  # more values, for an unknown part and for none
 DUMMY = 3  # values of a column that says yes or no, with one for unknown
 OLDEST = 130  # years of a person
 # The median of weights of bodies in kilograms, pounds or, of newborns, in grams.
 BODY_WEIGHTS = (20.0, 6000.0)
-SURVEY_MEAN = 5.0  # mean up to which positive fractions named weight are those of a survey
+SURVEY_MEAN = 5.0  # mean up to which positive fractions named "weight" are those of a survey
 MOST_KINDS = 500  # insurers, wards or sites
 YES_OR_NO = words.word_set("0 1 y n yes no true false t f ja nein j oui non o si no s nao sim nee")
-FEWEST_ILLNESSES = 5  # different ones, before a column is taken for one of diagnoses
+FEWEST_ILLNESSES = 5  # different ones before a column counts as one of diagnoses
 ICD = r"^[A-TV-Z][0-9][0-9AB]\.[0-9A-Z]{1,4}$"  # codes of ICD-10 with their dot
 ILLNESS = (
     r"(?i)(itis|osis|emia|ämie|algia|algie|pathy|pathie|patia|noma|carcinoma|cancer|infection|disorder|disease|syndrom|"
@@ -49,7 +50,7 @@ UNITS_OF_AGE = words.word_set("day days month months week weeks tage monate jour
 
 
 def _middle(profile: Profile, low: float = 0.01, high: float = 0.99) -> tuple[float, float] | None:
-    """Between which numbers most values lie, None where they are no numbers."""
+    """Between which numbers most values lie, None if they are not numbers."""
     if profile.kind == DATE:
         return None
     numbers = numbers_of(profile)
@@ -115,7 +116,7 @@ def meant_concept(concepts: Iterable[Concept], profile: Profile) -> Concept | No
 
 
 def weight_of_a_survey(profile: Profile) -> RoleGuess | None:
-    """Weights of records: named so, or fractions around 1 that are named weight."""
+    """Weights of records: named so, or fractions around 1 that are named "weight"."""
     if profile.distinct <= FEW or profile.kind == DATE:
         return None
     by_name = words.SURVEY_WEIGHT.search(profile.words)
@@ -127,7 +128,7 @@ def weight_of_a_survey(profile: Profile) -> RoleGuess | None:
     around_one = not profile.is_whole and numbers.mean() <= SURVEY_MEAN
     if not by_name and not around_one:
         return None
-    reason = "it looks like the weight of a survey, which tells the stratum and often the record"
+    reason = "it looks like a survey weight, which reveals the stratum and often the record"
     return RoleGuess(DROP, reason, is_sure=False)
 
 
@@ -138,12 +139,12 @@ def date(profile: Profile) -> RoleGuess | None:
     if words.BIRTH.found_in(profile.words):
         return _outsiders_know(words.BIRTH)
     if words.WRITTEN.found_in(profile.words):
-        return RoleGuess(DROP, "it says when the record was written, as logs do", is_sure=False)
-    return RoleGuess(QUASI, "dates of events, which outsiders may know", about="a date")
+        return RoleGuess(DROP, "it looks like the time when the record was written", is_sure=False)
+    return RoleGuess(QUASI, "dates of events, which others may know", about="a date")
 
 
 def core(profile: Profile) -> RoleGuess | None:
-    """Birth, age, sex, place, origin, and what stands for one value of them: male, black."""
+    """Birth, age, sex, place, origin, and single values of them: male, black."""
     if words.PARENT.found_in(profile.words):
         return None
     concept = meant_concept(words.CORE, profile)
@@ -151,7 +152,7 @@ def core(profile: Profile) -> RoleGuess | None:
 
 
 def _outsiders_know(concept: Concept, how: str = "know") -> RoleGuess:
-    return RoleGuess(QUASI, f"{name_says(concept)}: outsiders {how} it", about=concept.plain)
+    return RoleGuess(QUASI, f"{name_says(concept)}, which others {how}", about=concept.plain)
 
 
 def _dummy(profile: Profile) -> RoleGuess | None:
@@ -160,39 +161,39 @@ def _dummy(profile: Profile) -> RoleGuess | None:
     parts = frozenset(profile.words.split())
     for concept, values in words.DUMMIES:
         if parts & values:
-            reason = f"its name says one kind of {concept.plain}: outsiders know it"
+            reason = f"the name suggests one kind of {concept.plain}, which others know"
             return RoleGuess(QUASI, reason, about=concept.plain)
     return None
 
 
 def served(profile: Profile) -> RoleGuess | None:
-    """Insurer and ward, whose names often have a word for illness: Krankenkasse, Krankenhaus."""
+    """Insurer and ward, whose names often contain a word for illness: Krankenkasse, Krankenhaus."""
     concept = meant_concept((words.INSURER, words.CARE), profile)
     return None if concept is None else _outsiders_know(concept, "may know")
 
 
 def sensitive(profile: Profile) -> RoleGuess | None:
-    """What must not be learned about a person; nearly unique numbers are coarsened."""
+    """What others must not learn about a person; nearly unique numbers are coarsened."""
     concept = meant_concept(words.SENSITIVE, profile)
     return None if concept is None else secret(profile, name_says(concept))
 
 
 def secret(profile: Profile, reason: str) -> RoleGuess:
-    """Release a column as sensitive where its values repeat, else coarsened or not at all."""
+    """Release a column as sensitive if its values repeat, else coarsened or not at all."""
     share = profile.alone / max(1, profile.records)
     if share < MANY_ALONE or profile.known <= FEW:
         return RoleGuess(SENSITIVE, reason)
-    alone = f"{percent(share)} of the records have a value of their own"
+    alone = f"{percent(share)} of the records have a unique value"
     coarse = coarse_options(profile)
     if coarse is None:
         is_number = profile.kind == NUMBER
-        why = "and the values cannot be read as numbers" if is_number else "which may name persons"
+        why = "and the values cannot be read as numbers" if is_number else "which may name people"
         return RoleGuess(DROP, f"{reason}, but {alone}, {why}", is_sure=False)
     return RoleGuess(SENSITIVE, f"{reason}; {alone}, so it is coarsened", coarsen=coarse)
 
 
 def illness_or_drug(profile: Profile) -> RoleGuess | None:
-    """Values that are diagnoses or drugs, whatever their column is called."""
+    """Values that are diagnoses or drugs, whatever the column's name."""
     if profile.distinct < FEWEST_ILLNESSES or not profile.is_text or profile.kind == DATE:
         return None
     for regex, share in ((ICD, 0.9), (ILLNESS, 0.3), (DRUG, 0.3)):
@@ -211,7 +212,7 @@ def part_of_a_date(profile: Profile) -> RoleGuess | None:
     """A year, month or day of something: named so, with values that can be one."""
     for name, most in ((words.YEAR, YEARS), (words.MONTH, MONTHS), (words.DAY, DAYS)):
         if name.search(profile.words) and _are_parts(profile, most):
-            reason = "a part of a date, which outsiders may know"
+            reason = "a part of a date, which others may know"
             return RoleGuess(QUASI, reason, about="a date")
     return None
 
@@ -229,10 +230,12 @@ def _are_parts(profile: Profile, most: int) -> bool:
 
 
 def open_answer(profile: Profile) -> RoleGuess | None:
-    """Texts that somebody wrote because no answer fitted."""
+    """Texts written when no answer fitted."""
     is_text = profile.is_text and profile.kind not in (FLAG, CODE, DATE, NUMBER)
     if is_text and words.OPEN_ANSWER.found_in(profile.words):
-        return RoleGuess(DROP, "its name says an open answer, which may name or describe persons")
+        return RoleGuess(
+            DROP, "the name suggests an open answer, which may name or describe people"
+        )
     return None
 
 
@@ -258,8 +261,8 @@ class Battery:
 
     @property
     def label(self) -> str:
-        """How lists name it: Q1 … Q40 (40 columns)."""
-        return f"{_short(self.names[0])} … {_short(self.names[-1])} ({len(self.names)} columns)"
+        """The name in lists: Q1 … Q40 (40 columns)."""
+        return f"{_short(self.names[0])} … {_short(self.names[-1])} ({counted(len(self.names), 'column')})"
 
 
 def with_batteries(
@@ -320,7 +323,7 @@ def _is_same(one: frozenset[str], two: frozenset[str]) -> bool:
 
 
 def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, RoleGuess | None]:
-    """One verdict for all columns: sensitive where a word says what they hold, else left out."""
+    """One verdict for all columns: sensitive if a word says what they contain, else left out."""
     concept = next((c for column in columns if (c := meant_concept(words.SENSITIVE, column))), None)
     is_answer = battery.has_scale and (
         words.ANSWER.found_in(columns[0].words) or columns[0].kind in (BANDS, CATEGORY)
@@ -335,9 +338,9 @@ def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, RoleGues
     if usual.role == SENSITIVE:
         coarse = [verdict.coarsen for verdict in single if verdict.coarsen]
         how = widest_options(coarse) if coarse else {}
-        reason += f"; decided together for {len(columns)} columns, taken as unknown to outsiders"
+        reason += f"; decided together for {counted(len(columns), 'column')}, assuming that outsiders do not know them"
         if how:
-            reason += " and coarsened, because most values would occur once"
+            reason += " and coarsened, because most values would be unique"
         usual = RoleGuess(SENSITIVE, reason, is_sure=concept is not None, coarsen=how)
     return dict.fromkeys(battery.names, replace(usual, battery=battery.label))
 

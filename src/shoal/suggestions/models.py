@@ -32,7 +32,7 @@ def _is_read_in_order(profile: Profile) -> Options | None:
 
 
 def _bands(profile: Profile) -> Options | None:
-    """The order of categories, if none of them is that of a few records only: settings name them."""
+    """The order of categories that does not depend on rare ones: settings name them."""
     values = in_order(profile.found.values) if profile.rarest >= LEAST else None
     return None if values is None else {"values": tuple(values)}
 
@@ -43,7 +43,7 @@ def _are_dates(profile: Profile) -> Options | None:
 
 
 def _are_codes(profile: Profile) -> Options | None:
-    """A prefix means something where codes have at least three signs; of numbers all as many, or zeros are lost."""
+    """A prefix makes sense for codes of at least three characters; numbers must all have as many, or zeros are lost."""
     values = profile.found.values
     texts = values.cast(pa.large_string())
     lengths = pc.min_max(pc.utf8_length(texts)).as_py()
@@ -60,7 +60,7 @@ def _are_codes(profile: Profile) -> Options | None:
 
 
 def _bins(profile: Profile) -> Options | None:
-    """Bins where the ends of ranges would print values that one record alone has, if they are wide enough to help."""
+    """Bins, if the ends of ranges would show values that only one record has, and bins are wide enough to help."""
     if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed) or not profile.alone:
         return None
     step = _step(profile)
@@ -99,32 +99,32 @@ def numbers_of(profile: Profile) -> Floats | None:
 
 @dataclass(frozen=True)
 class ModelRule:
-    """A model for a kind of column: its name, options for a column or None where it does not fit, and why."""
+    """A model for a kind of column: its name, options for a column (None if it does not fit), and the reason."""
 
     model: str
     why: str
     options: Callable[[Profile], Options | None] = _always
 
 
-_FINER = 'a value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"'
+_FINER = 'a value or *; for more detail: model = "hierarchy" and hierarchy = "FILE.csv"'
 _SUPPRESSION = ModelRule("suppression", _FINER)
 MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     DATE: (
         ModelRule("calendar", "day, month, quarter, year, decade", _are_dates),
-        ModelRule("interval", "from a day to another", _is_read_in_order),
+        ModelRule("interval", "from one day to another", _is_read_in_order),
         _SUPPRESSION,
     ),
     NUMBER: (
         ModelRule(
             "interval",
-            "bins like 20–24, since ends of ranges would print values that one record alone has",
+            "rounded to bins like 20–24, so that no range ends at a single person's value",
             _bins,
         ),
         ModelRule("interval", "numbers have an order: 24–30", _is_read_in_order),
         _SUPPRESSION,
     ),
     CODE: (
-        ModelRule("prefix", "the first signs say the larger unit: 021**", _are_codes),
+        ModelRule("prefix", "the first characters name a larger area or class: 021**", _are_codes),
         ModelRule("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),
@@ -160,13 +160,13 @@ def model_for(profile: Profile, has_order: bool = False) -> ChosenModel:
 
 RARE = 0.05  # share of records that may have a coarse value of fewer than LEAST records
 MOST_STEPS = 200  # bins from which the search for a step begins
-FEWEST_BINS = 3  # fewer tell nothing
+FEWEST_BINS = 3  # fewer are useless
 
 
 def coarse_options(profile: Profile) -> Mapping[str, Any] | None:
-    """Options of an interval whose bins nearly all hold ten records, None where there is none that tells something.
+    """Options of an interval whose bins nearly all have ten records, None if there is no useful one.
 
-    The bins are the narrowest of 1, 2 or 5 times a power of ten. Large values that would stand alone become one value.
+    The bins are the narrowest of 1, 2 or 5 times a power of ten. Large values that would be alone become one value.
     """
     if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed):
         return None
@@ -212,6 +212,6 @@ def _high(numbers: Floats, step: float) -> int | float:
 
 
 def _plain(number: float) -> int | float:
-    """A whole number as such, others without the dust of binary fractions."""
+    """A whole number as such, others without the rounding errors of binary fractions."""
     rounded = float(f"{number:.10g}")
     return int(rounded) if rounded == int(rounded) else rounded

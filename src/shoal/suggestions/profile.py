@@ -1,4 +1,4 @@
-"""What a column holds: its kind, how often values repeat, their shape, and the codes for missing values."""
+"""What a column contains: its kind, how often values repeat, their shape, and the codes for missing values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST = 2  # shapes of a column
 
 
 def _steps(upper: str, lower: str, letters: str, digits: str) -> tuple[tuple[str, str], ...]:
-    """Patterns and what replaces them: unusual signs all read alike, and runs of letters have one length."""
+    """Patterns and what replaces them: unusual characters become the same one, and runs of letters have one length."""
     return (
         (rf"[^{letters}{digits} .,;:/()<>=+*?_%&#@'\-]+", "·"),
         (rf"{upper}{lower}+", "Aaaa"),
@@ -50,7 +50,7 @@ _PLAIN_STEPS = _steps("[A-Z]", "[a-z]", "A-Za-z", "0-9")  # the same in ASCII, c
 
 
 def shapes_of(texts: pa.Array, counts: npt.NDArray[np.int64], least: int) -> tuple[str, ...]:
-    """The most frequent shapes of texts that at least so many records share, most frequent first.
+    """The most frequent shapes of texts that enough records share, most frequent first.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def shapes_of(texts: pa.Array, counts: npt.NDArray[np.int64], least: int) -> tup
 
 
 LOOK = 10_000  # distinct values, evenly taken, that patterns and shapes are looked for in
-FEW_CODES = 12  # distinct whole numbers, up to which they are rather codes than quantities
+FEW_CODES = 12  # distinct whole numbers up to which they are probably codes, not quantities
 _CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
 # With a space: LS12 2BL, 1012 AB.
 _POSTCODE = r"^[A-Za-z]{0,2}[0-9][0-9A-Za-z]{0,3}[ \-][0-9A-Za-z]{2,4}$"
@@ -99,8 +99,8 @@ class Profile:
     words: str
     found: NumberedColumn  # without missing values
     kind: str
-    missing: tuple[str, ...] = ()  # what stands for a missing value
-    maybe_missing: tuple[str, ...] = ()  # what may do so
+    missing: tuple[str, ...] = ()  # texts that mean "missing"
+    maybe_missing: tuple[str, ...] = ()  # texts that may mean "missing"
     doubts: tuple[str, ...] = ()  # about how it is read
     typed: pa.DataType = field(default_factory=pa.large_string)
     ends: tuple[int, int] | None = None  # the least and the greatest of whole numbers
@@ -159,9 +159,9 @@ def profile_of(
     doubt: str | None = None,
     is_delimited: bool = False,
 ) -> Profile:
-    """Find out what a column holds.
+    """Find out what a column contains.
 
-    `name` is its name in words, `input` how the table is written, `doubt` what is unsure about the form of its dates,
+    `name` is its name in words, `input` how the table is written, `doubt` what is unsure about the format of its dates,
     and `is_delimited` says that the table comes from a CSV file.
     """
     column = found.without(markers)
@@ -170,7 +170,7 @@ def profile_of(
     is_said = input.is_text(found.name)
     typed = values.type if is_said else value_type(values, said)
     if is_delimited and input.decimal == "," and pa.types.is_floating(values.type):
-        typed = pa.large_string()  # what the file is read as next time
+        typed = pa.large_string()  # how the file is read next time
     doubts = [] if is_said else _doubts(column, typed)
     doubts += [doubt] if doubt and not is_said else []
     apart: tuple[str, ...] = ()
@@ -198,15 +198,15 @@ def profile_of(
 
 
 def _doubts(column: NumberedColumn, typed: pa.DataType) -> list[str]:
-    """What stands in the way of reading numbers as such."""
+    """Why numbers cannot be read as such."""
     if is_ordered(typed):
         return []
     if pa.types.is_floating(column.values.type):
-        return ["numbers with decimal points, while others have commas: write all alike"]
+        return ["numbers with decimal points, while others have commas: use one of them everywhere"]
     if column.is_text and has_thousands(column.values):
-        return ["numbers with separators of thousands: take these out for intervals"]
+        return ["numbers with thousands separators: remove these to use intervals"]
     if column.is_text and is_decimal_comma(column.values):
-        return ["numbers with decimal commas as text: convert them for intervals"]
+        return ["numbers with decimal commas as text: convert them to use intervals"]
     return []
 
 
@@ -268,7 +268,7 @@ def are_years(profile: Profile) -> bool:
 
 
 def digits_are_alike(profile: Profile) -> bool:
-    """Whether all values are as many digits, at least four: like numbers that are given out."""
+    """Whether all values have the same number of digits, at least four, like assigned numbers."""
     lengths = {len(text) for text in profile.texts.slice(0, 1000).to_pylist()}
     fits = pc.all(pc.match_substring_regex(profile.texts, r"^[0-9]{4,}$")).as_py()
     return bool(fits) and len(lengths) == 1

@@ -19,9 +19,11 @@ from shoal.risk.patterns import word_set
 
 Counts = npt.NDArray[np.int64]
 
-LEAST = 10  # records that have a number before it is proposed, or shown to be, a missing code
+LEAST = (
+    10  # records that must have a number before it is suggested, or shown, as a code for "missing"
+)
 SPIKE = 10.0  # times more records than the neighbouring values have
-GAP = 0.7  # the largest other value, as a share of a code that stands apart
+GAP = 0.7  # the largest other value, as a share of a code that is far from all others
 
 MARKERS = word_set("? ?? na n/a #n/a #na n.a. nan null #null! - -- --- . .. * ** k.a.") | {""}
 _WORDS_FOR_MISSING = word_set(
@@ -46,7 +48,7 @@ _THOUSANDS = r"^-?[0-9]{1,3}([.,' ][0-9]{3})+([.,][0-9]+)?$"
 
 @dataclass(frozen=True)
 class NumberedColumn:
-    """A column's distinct values, in the order of appearance, with the records of each; −1 stands for null."""
+    """A column's distinct values, in the order of appearance, with the records of each; −1 means null."""
 
     name: str
     values: pa.Array
@@ -58,11 +60,11 @@ class NumberedColumn:
         return bool(pa.types.is_large_string(self.values.type))
 
     def as_text(self) -> NumberedColumn:
-        """The same with texts in place of numbers or dates."""
+        """The same with texts instead of numbers or dates."""
         return replace(self, values=self.values.cast(pa.large_string()))
 
     def without(self, missing: Sequence[str]) -> NumberedColumn:
-        """The same with some texts taken for missing values."""
+        """The same with some texts read as missing values."""
         if not missing or not len(self.values):
             return self
         texts = self.values if self.is_text else self.values.cast(pa.large_string())
@@ -89,7 +91,7 @@ def number_column(name: str, array: pa.ChunkedArray) -> NumberedColumn:
 
 
 def text_markers(column: NumberedColumn) -> tuple[str, ...]:
-    """Texts of a column that stand for a missing value: ?, NA, 99.99.9999; "unknown" among numbers and dates."""
+    """Texts of a column that mean "missing": ?, NA, 99.99.9999; "unknown" among numbers and dates."""
     if not column.is_text or not len(column.values):
         return ()
     folded_values = pc.utf8_lower(pc.utf8_trim_whitespace(column.values))
@@ -116,7 +118,7 @@ def share_of(texts: pa.Array, regex: str) -> float:
 
 
 def _is_read(column: NumberedColumn) -> bool:
-    """Whether texts can be read as numbers or dates in any form."""
+    """Whether texts can be read as numbers or dates in any format."""
     if not len(column.values):
         return False
     return bool(
@@ -127,10 +129,10 @@ def _is_read(column: NumberedColumn) -> bool:
 
 
 def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Whole numbers that probably stand for a missing value: those that stand apart, and mere spikes.
+    """Whole numbers that probably mean "missing": those far from all others, and spikes.
 
-    99 among 1 to 5 stands apart; 99 among ages is a spike if many more records have it than have 98. At least ten
-    records have such a number.
+    99 among 1 to 5 is far from all others; 99 among ages is a spike if many more records have it than have 98. At least
+    ten records have such a number.
     """
     numbers = np.asarray(values.cast(pa.int64(), safe=False))
     order = np.argsort(numbers)
@@ -154,12 +156,12 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
         usual = max(1.0, float(np.median(neighbours)))
         if number == numbers[-1] and counts[place] >= SPIKE * usual:
             spikes.append(str(number))
-        high = max(high, number)  # one that does not stand apart is an ordinary value
+        high = max(high, number)  # one near the others is an ordinary value
     return tuple(apart), tuple(spikes)
 
 
 def is_decimal_comma(values: pa.Array) -> bool:
-    """Whether all texts are numbers and some have a decimal comma; 1,234 is rather a thousand."""
+    """Whether all texts are numbers and some have a decimal comma; 1,234 is more likely a thousand."""
     if not all_match(values, _COMMA):
         return False
     fractions = values.filter(pc.match_substring(values, ","))
@@ -185,7 +187,7 @@ def value_type(values: pa.Array, input: Input) -> pa.DataType:
 
 @dataclass(frozen=True)
 class TableWriting:
-    """How a table is written, as far as its values tell, with what is unsure about it."""
+    """How a table is written, as far as its values show, and what is unsure about it."""
 
     input: Input
     doubts: dict[str, str]  # about dates that are not ISO dates and may mean other days
@@ -193,9 +195,9 @@ class TableWriting:
 
 
 def writing_of(columns: Sequence[NumberedColumn], input: Input) -> TableWriting:
-    """Find out decimal sign and date formats of a table from its columns, without their missing values.
+    """Detect decimal separator and date formats of a table from its columns, without their missing values.
 
-    What `input` says already is left as it is.
+    What `input` already says is not changed.
     """
     remarks: list[str] = []
     with_comma = [c.name for c in columns if c.is_text and is_decimal_comma(c.values)]
@@ -224,7 +226,7 @@ def writing_of(columns: Sequence[NumberedColumn], input: Input) -> TableWriting:
 
 
 def _formats_of(column: NumberedColumn, input: Input) -> list[str]:
-    """The forms of a column's dates that are not ISO dates, where nothing is said about them that fits."""
+    """The formats of a column's dates that are not ISO dates, unless a given format fits."""
     if not len(column.values) or not (column.is_text or pa.types.is_integer(column.values.type)):
         return []
     said = input.of_column(column.name)
@@ -235,7 +237,7 @@ def _formats_of(column: NumberedColumn, input: Input) -> list[str]:
 
 
 def _doubt(form: str, fitting: Sequence[str], votes: Counter[str]) -> str | None:
-    """What is unsure about the form that was chosen for a column's dates."""
+    """What is unsure about the format that was chosen for a column's dates."""
     swapped = form.replace("%m", "%").replace("%d", "%")
     others = [
         other
@@ -243,7 +245,7 @@ def _doubt(form: str, fitting: Sequence[str], votes: Counter[str]) -> str | None
         if other != form and other.replace("%m", "%").replace("%d", "%") == swapped
     ]
     if others and votes[others[0]] == votes[form]:
-        return f"no day shows whether dates are written like {form} or like {others[0]}"
+        return f"dates could be {form} or {others[0]}: no day is above 12"
     return "years have two digits, so the century is a guess" if "%y" in form else None
 
 
@@ -287,7 +289,7 @@ _PLACES = tuple(
 
 
 def rank_of(values: pa.Array) -> list[float] | None:
-    """A number per text that puts them in order, or None where they have none that is known.
+    """A number per text that puts them in order, or None if no order is known.
 
     Examples
     --------

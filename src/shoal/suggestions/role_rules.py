@@ -31,8 +31,8 @@ from shoal.suggestions.reading import LEAST
 ALL_DIFFERENT = 0.9  # distinct values per record of an identifier
 MOST_RECORDS = 50  # of a person, on average, as for `shoal.risk.persons`
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
-RARE_TEXTS = 0.05  # share of records with a text of their own that makes long texts suspicious
-SHORTEST_NUMBER = 4  # digits of numbers that are given to persons
+RARE_TEXTS = 0.05  # share of records with a unique text that makes long texts suspicious
+SHORTEST_NUMBER = 4  # digits of numbers that are assigned to people
 # Values, each of many records, up to which a column named like an address is of another kind.
 FEW_KINDS = 5
 
@@ -41,13 +41,13 @@ Rule = Callable[[Profile], RoleGuess | None]
 
 
 def guess_role(profile: Profile) -> RoleGuess | None:
-    """The verdict of the first rule that fits, None where a column is undecided."""
+    """The verdict of the first rule that fits, None if no rule does."""
     found = (rule(profile) for rule in RULES)
     return next((verdict for verdict in found if verdict is not None), None)
 
 
 def _differ(profile: Profile) -> str:
-    return f"{percent(profile.distinct / max(1, profile.known))} of its values differ"
+    return f"{percent(profile.distinct / max(1, profile.known))} of its values are distinct"
 
 
 def _empty(profile: Profile) -> RoleGuess | None:
@@ -59,7 +59,7 @@ def _pattern(profile: Profile) -> RoleGuess | None:
     if pattern is not None:
         return RoleGuess(IDENTIFIER, f"its values look like {pattern.plain}", about=A_PERSON)
     inside = part_of_texts(profile.texts) if profile.is_text else None
-    return RoleGuess(IDENTIFIER, f"some of its texts hold {inside.plain}") if inside else None
+    return RoleGuess(IDENTIFIER, f"some of its texts contain {inside.plain}") if inside else None
 
 
 def _name_of_a_person(profile: Profile) -> RoleGuess | None:
@@ -72,7 +72,7 @@ def _name_of_a_person(profile: Profile) -> RoleGuess | None:
         if not words.THING.found_in(profile.words):
             return RoleGuess(IDENTIFIER, name_says(words.PERSON_NAME))
         if profile.is_text and are_names_of_persons(profile.texts) and profile.distinct > FEW:
-            reason = "its values have the shape of persons' names"
+            reason = "its values look like people's names"
             return RoleGuess(IDENTIFIER, reason, is_sure=False)
     if words.OTHER_PERSON.found_in(profile.words) and profile.distinct > 2:
         named = profile.is_text and (
@@ -81,7 +81,7 @@ def _name_of_a_person(profile: Profile) -> RoleGuess | None:
         if named or profile.distinct > FEW:
             return RoleGuess(IDENTIFIER, name_says(words.OTHER_PERSON), named)
     if profile.is_text and (are_titled(profile.texts) or have_given_names(profile.texts)):
-        return RoleGuess(IDENTIFIER, "its values look like names of persons")
+        return RoleGuess(IDENTIFIER, "its values look like names of people")
     return None
 
 
@@ -100,19 +100,19 @@ def _free_text(profile: Profile) -> RoleGuess | None:
         return None
     long = words_per_text(profile.texts) >= WORDS
     if long and profile.distinct >= max(LEAST, DISTINCT * profile.records):
-        return RoleGuess(DROP, "it holds free text, which may name or describe persons")
+        return RoleGuess(DROP, "it contains free text, which may name or describe people")
     rare = profile.alone > RARE_TEXTS * profile.records and profile.distinct >= LEAST
     many = profile.distinct > FEW or profile.records <= FEW
     if words.FREE_TEXT.found_in(profile.words) and (many or rare):
-        return RoleGuess(DROP, "its name says free text, which may name or describe persons")
+        return RoleGuess(DROP, "the name suggests free text, which may name or describe people")
     if long and rare:
-        reason = "it holds long texts, some of one record only, which may describe persons"
+        reason = "it contains long texts, some of which occur only once, which may describe people"
         return RoleGuess(DROP, reason, is_sure=False)
     return None
 
 
 def _number_of_a_person(profile: Profile) -> RoleGuess | None:
-    """Named like an identifier, with values that tell records or persons apart."""
+    """Named like an identifier, with values that distinguish records or people."""
     if profile.kind in (FLAG, DATE):
         return None
     name = profile.words
@@ -137,14 +137,14 @@ def _number_of_a_person(profile: Profile) -> RoleGuess | None:
 
 
 def _are_long_numbers(profile: Profile) -> bool:
-    """Whether whole numbers have as many digits as those that are given to persons."""
+    """Whether whole numbers have as many digits as those that are assigned to people."""
     lengths = pc.utf8_length(profile.texts)
     return profile.is_whole and bool(pc.quantile(lengths, 0.5)[0].as_py() >= SHORTEST_NUMBER)
 
 
 def _row_number(profile: Profile) -> RoleGuess | None:
     if profile.records > FEW and is_row_number(profile):
-        return RoleGuess(IDENTIFIER, "its numbers count the records")
+        return RoleGuess(IDENTIFIER, "it looks like a row number")
     return None
 
 
@@ -175,7 +175,7 @@ def _unique_number(profile: Profile) -> RoleGuess | None:
 
 
 def _perhaps_a_person(profile: Profile) -> RoleGuess | None:
-    """Values that repeat like the numbers of persons with several records, of which nothing tells what they are."""
+    """Values that repeat like the numbers of people with several records, with unknown meaning."""
     if profile.kind in (FLAG, DATE) or meaning.is_floating(profile):
         return None
     if profile.known <= FEW or profile.distinct <= max(FEW, profile.known / MOST_RECORDS):

@@ -1,4 +1,4 @@
-"""How many records columns identify, alone and together, and which column tells persons apart."""
+"""How many records columns identify, alone and together, and which column identifies people."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from shoal.suggestions.reading import Counts
 
 RANKED = 50_000  # records, drawn from larger tables, by which columns are compared
 PAIRED = 8  # columns of which all pairs and triples are compared
-SHOWN = 3  # sets of each size that are told
+SHOWN = 3  # sets of each size that are reported
 MOST_CELLS = 1 << 22  # numbers up to which groups are counted without sorting
 
 
 @dataclass(frozen=True)
 class Singled:
-    """What columns together tell apart.
+    """What columns together distinguish.
 
     `unique` is the share of records whose values no other record has, `distinction` the number of distinct
     combinations per record, `separation` the share of all pairs of records that differ.
@@ -93,7 +93,7 @@ def group_by(codes: Mapping[str, Counts], names: Sequence[str], records: int) ->
 
 
 def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
-    """What a column adds to others: records singled out, and pairs told apart, as shares, rounded."""
+    """What a column adds to others: records identified, and pairs distinguished, as shares, rounded."""
     unique, _, separation = _figures(before.sizes(codes), before.records)
     plain = _figures(before.sizes(), before.records)
     return round(unique - plain[0], 9), round(separation - plain[2], 9)
@@ -102,9 +102,9 @@ def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
 def greedy_columns(
     start: Grouping, codes: Mapping[str, Counts], names: Sequence[str], most: int
 ) -> tuple[Grouping, list[str]]:
-    """Add at most so many columns one by one, each time the one that singles out most further records.
+    """Add a limited number of columns one by one, each time the one that identifies most further records.
 
-    Columns that add as much are told apart by the pairs they separate, then by their order.
+    Ties are broken by the pairs that columns separate, then by their order.
     """
     left, found = list(names), start
     added: list[str] = []
@@ -118,7 +118,7 @@ def greedy_columns(
 
 
 def ranking(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> tuple[Singled, ...]:
-    """All columns alone, then the pairs and triples that single out most records, most telling first."""
+    """All columns alone, then the pairs and triples that identify most records, in descending order."""
     alone = _ranked([group_by(codes, [name], records).singled() for name in names])
     first = [single.columns[0] for single in alone[:PAIRED]]
     found = list(alone)
@@ -133,7 +133,7 @@ def _ranked(sets: list[Singled]) -> list[Singled]:
 
 
 def sample_of(records: int) -> Counts | None:
-    """The records by which columns are compared, None for all; drawn by a fixed seed, so that results repeat."""
+    """The records by which columns are compared, None for all; drawn with a fixed seed, so that results repeat."""
     if records <= RANKED:
         return None
     return np.sort(np.random.default_rng(0).choice(records, RANKED, replace=False))
@@ -141,15 +141,13 @@ def sample_of(records: int) -> Counts | None:
 
 REPEATED = 0.98  # distinct values per record, up to which an identifier repeats
 KNOWN = 0.5  # share of records with a value
-AGREED = (
-    0.8  # how far records of one value agree in birth, sex and origin: 0 as strangers, 1 wholly
-)
-NAMED_AGREED = 0.5  # the same where the name says a person as well
+AGREED = 0.8  # how far records of one value agree in birth, sex and origin: 0 like strangers, 1 completely
+NAMED_AGREED = 0.5  # the same if the name also suggests a person
 LASTING = (words.BIRTH.plain, words.SEX.plain, words.RACE.plain)  # what a person's records agree in
 
 
 def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, RoleGuess]) -> list[str]:
-    """Identifiers that repeat like those of persons with several records, the most likely first."""
+    """Identifiers that repeat like those of people with several records, the most likely first."""
     lasting = [
         profiles[name].found.codes
         for name, verdict in verdicts.items()
@@ -172,12 +170,12 @@ def _repeats(profile: Profile) -> bool:
 
 
 def _is_other(profile: Profile) -> bool:
-    """Whether a column is about somebody else, as a doctor or a parent."""
+    """Whether a column is about another person, like a doctor or a parent."""
     return words.OTHER_PERSON.found_in(profile.words) or words.PARENT.found_in(profile.words)
 
 
 def _is_named(profile: Profile) -> bool:
-    """Whether a name says the number of a person, not the person's own name, which several may have."""
+    """Whether a name suggests the number of a person, not the person's name, which several people may share."""
     return words.PERSON.found_in(profile.words) and not are_names_of_persons(profile.texts)
 
 

@@ -49,14 +49,13 @@ USUAL_K = 10
 
 @dataclass(frozen=True)
 class ColumnSuggestion:
-    """What is suggested for one column, and why; no value of the column is in it.
+    """What is suggested for one column, and why; it contains no value of the column.
 
     `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
     values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
-    stand for a missing value, `maybe_missing` those that may do so. `model` with its `options` generalizes a
-    quasi-identifier; a sensitive or kept column that has one is coarsened by it in all records alike. `is_unknown` says
-    that a column is left out because nothing tells what it means, and `battery` names the similar columns that were
-    decided together with this one.
+    mean "missing", `maybe_missing` those that may do so. `model` with its `options` generalizes a quasi-identifier; if
+    a sensitive or kept column has one, it is coarsened by it in all records. `is_unknown` says that a column is left
+    out because its meaning is unknown, and `battery` names the similar columns that were decided together with it.
     """
 
     name: str
@@ -80,9 +79,9 @@ class ColumnSuggestion:
 class Suggestions:
     """Suggested roles of a table, with reasons; `print` shows them as a table.
 
-    `singled` ranks quasi-identifiers, alone and in pairs and triples, by the share of records they single out;
-    `together` adds one after the other. `compared` is the number of records this was counted on. `remarks` are about
-    the whole table.
+    `singled` ranks quasi-identifiers, alone and in pairs and triples, by the share of records that they identify;
+    `together` adds one after the other. `compared` is the number of records used for this. `remarks` are about the
+    whole table.
     """
 
     columns: tuple[ColumnSuggestion, ...]
@@ -103,12 +102,12 @@ class Suggestions:
 
     @property
     def unsure(self) -> tuple[str, ...]:
-        """The columns whose role or model a person must look at first."""
+        """The columns whose role or model a person must check first."""
         return tuple(c.name for c in self.columns if not c.is_sure or c.doubts)
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The columns that are left out because nothing tells what they mean."""
+        """The columns that are left out because their meaning is unknown."""
         return tuple(column.name for column in self.columns if column.is_unknown)
 
     def settings(self) -> Settings:
@@ -141,24 +140,24 @@ class Suggestions:
 def suggest(
     data: Any, /, *, k: int | None = None, reading: Input | Mapping[str, Any] | None = None
 ) -> Suggestions:
-    """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
+    """Suggest a role for every column of a table, a model for every quasi-identifier, and explain why.
 
     Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
-    records per person, and how many records columns single out. Words are known in seven languages. What is not
-    clear is marked unsure. A column is left out if it may name a person or if nothing tells what it means; similar
-    columns such as Q1 to Q40 are decided together. A sensitive number that is nearly unique is coarsened. No value
-    that fewer than ten records have is in the result, except marks of a missing one like "?". Suggestions are a
-    start: no table says what an attacker knows.
+    records per person, and how many records columns identify. Words are known in seven languages. Unclear columns are
+    marked unsure. A column is left out if it may name a person or if its meaning is unknown; similar columns such as Q1
+    to Q40 are decided together. A sensitive number that is nearly unique is coarsened. The result contains no value
+    that fewer than ten records have, except marks of a missing one like "?". Suggestions are a start: no table says
+    what an attacker knows.
 
     Parameters
     ----------
     data
-        A pandas, polars or Arrow frame, the path of a CSV, Parquet, JSON-lines or Excel file, or the address of a
+        A pandas, polars or Arrow frame, the path of a CSV, Parquet, JSON Lines or Excel file, or the address of a
         database.
     k
-        The least number of records that shall read the same (default 10, less for a table of few records).
+        The least number of records that must look the same (default 10, less for a small table).
     reading
-        How to read a file, like ``{"encoding": "cp1252"}``; what is not said is found out.
+        How to read a file, like ``{"encoding": "cp1252"}``; what is not given is detected.
 
     Examples
     --------
@@ -181,7 +180,7 @@ def suggest(
     source, given, remarks = _opened(data, given)
     frame = source.data
     if not frame.shape[0]:
-        raise InputError("The table has no records to guess from; give at least one.")
+        raise InputError("The table has no records to learn from. Give at least one.")
     usable, broken = _columns(frame, given)
     return _suggested(source, given, k, usable, broken, remarks)
 
@@ -189,13 +188,13 @@ def suggest(
 def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
     """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest.
 
-    Titles above the column names and a total below the records are skipped, which remarks tell.
+    Titles above the column names and a total below the records are skipped, and remarks report this.
     """
     remarks: list[str] = []
     while True:
         try:
             return open_table(table, given), given, remarks
-        except HeaderBelowTitles as error:  # which is raised only where nothing is said of the row
+        except HeaderBelowTitles as error:  # only raised if no row was given
             given = replace(given, header_row=error.row)
             remarks.append(
                 f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
@@ -210,12 +209,12 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
                 raise
             given = replace(given, encoding=guess)
             remarks.append(
-                f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
+                f"The file is not UTF-8, so it is read as {guess}. Check letters with accents."
             )
 
 
 def _columns(frame: Frame, given: Input) -> tuple[dict[str, NumberedColumn], dict[str, str]]:
-    """The columns that can be read, and for the others a sentence why not."""
+    """The columns that can be read, and a sentence for each of the others."""
 
     def read(name: str) -> NumberedColumn | str:
         try:
@@ -290,7 +289,7 @@ def _suggested(
 def _looked_at(
     source: Source, given: Input, usable: Mapping[str, NumberedColumn]
 ) -> tuple[TableWriting, dict[str, tuple[Profile, RoleGuess | None]]]:
-    """How the table is written, and of each usable column its profile and what that says on its own."""
+    """How the table is written, and each usable column's profile with what it suggests on its own."""
     names = words.names_in_words(source.data.columns)
     usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
     with ThreadPoolExecutor() as threads:
@@ -314,9 +313,9 @@ def _looked_at(
 
 
 def _formulas(column: NumberedColumn) -> RoleGuess | None:
-    """A column that no CSV file may hold."""
+    """A column that no CSV file may contain."""
     if column.is_text and formula_columns(pa.table({"column": column.values})):
-        reason = "it holds texts that a spreadsheet would run as a formula"
+        reason = "it contains texts that a spreadsheet would run as a formula"
         return RoleGuess(DROP, reason, is_sure=False)
     return None
 
@@ -342,7 +341,7 @@ def _column(profile: Profile, verdict: RoleGuess, model: ChosenModel | None) -> 
 
 
 def _coarse(options: Mapping[str, Any], encoding: str | None) -> ChosenModel:
-    """The bins of a sensitive number; without an open end where the file cannot hold its sign."""
+    """The bins of a sensitive number, without an open end if the file cannot contain its character."""
     kept = dict(options)
     try:
         "≥".encode(encoding or "utf-8")
@@ -352,7 +351,7 @@ def _coarse(options: Mapping[str, Any], encoding: str | None) -> ChosenModel:
 
 
 def _together(chooser: Chooser) -> tuple[Singled, ...]:
-    """Quasi-identifiers added one by one, those first that single out most; counted on all records."""
+    """Quasi-identifiers added one by one, those first that identify most; counted on all records."""
     _, order = greedy_columns(
         group_by(chooser.codes, [], chooser.compared),
         chooser.codes,

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.source import Input
-from shoal.errors import listed
+from shoal.errors import counted, listed
 from shoal.report.formats import percent
 from shoal.settings.settings import SETTINGS
 from shoal.settings.toml import written
@@ -24,7 +24,7 @@ LONGEST = 30  # characters of a name
 
 
 def suggestions_text(suggestions: Suggestions) -> str:
-    """All columns, one per line, then what the quasi-identifiers single out, then remarks."""
+    """All columns, one per line, then what the quasi-identifiers identify, then remarks."""
     rows = [("column", "role", "model", "values", "why")]
     for column in suggestions.columns:
         role = column.role + ("" if column.is_sure else " ?")
@@ -40,7 +40,7 @@ def suggestions_text(suggestions: Suggestions) -> str:
 
 
 def short_lists(suggestions: Suggestions) -> dict[str, list[str]]:
-    """What to look at in the end, by title: columns left out as unknown, unsure ones, and removed ones.
+    """Columns to check, by title: left out as unknown, unsure, and removed.
 
     Similar columns that were decided together are one entry.
     """
@@ -50,7 +50,7 @@ def short_lists(suggestions: Suggestions) -> dict[str, list[str]]:
     lists = {
         "Left out, meaning unknown": unknown,
         "Unsure": unsure,
-        "Removed, identifiers": suggestions.of(IDENTIFIER),
+        "Removed as identifiers": suggestions.of(IDENTIFIER),
     }
     return {title: names_with_batteries(names, labels) for title, names in lists.items() if names}
 
@@ -75,24 +75,25 @@ def reason_line(column: ColumnSuggestion) -> str:
 
 
 def singled_lines(suggestions: Suggestions) -> list[str]:
-    """How many records quasi-identifiers single out, added one by one."""
+    """How many records quasi-identifiers identify, added one by one."""
     if not suggestions.together:
         return []
     steps = suggestions.together
     all_found = next((n for n, step in enumerate(steps, 1) if step.unique == 1), len(steps))
     names = [shortened(step.columns[-1]) for step in steps[:all_found]]
     width = max(map(len, names)) + 2
-    lines = ["Records singled out by quasi-identifiers, added one by one:"]
+    lines = ["Records that the quasi-identifiers identify, added one by one:"]
     for number, name in enumerate(names):
         shown = ("+ " if number else "  ") + name
         lines.append(f"  {shown.ljust(width)}  {percent(steps[number].unique)}")
     if all_found < len(steps):
         rest = ", ".join(shortened(step.columns[-1]) for step in steps[all_found:])
         add = "adds" if all_found == len(steps) - 1 else "add"
-        lines.append(f"  every record is already unique; {rest} {add} nothing")
+        lines.append(f"  Every record is already unique; {rest} {add} nothing.")
     if suggestions.compared < suggestions.records:
         lines.append(
-            f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)"
+            f"  (chosen and ordered on a sample of {suggestions.compared:,} of "
+            f"{counted(suggestions.records, 'record')})"
         )
     return lines
 
@@ -104,21 +105,21 @@ def shortened(name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without signs that would break a line or a terminal."""
+    """A text without characters that would break a line or a terminal."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
 
 
-MANY = 4  # columns with the same reason, from which on they share a comment
+MANY = 4  # columns with the same reason that share a comment
 WIDEST = 32  # characters of a name before the comments of all move
 LINE = 90  # characters of names in a line
 
 _HEADER = """\
-# Settings for {title}, suggested from its names and values: read every line, for
-# no table says what an attacker knows. UNSURE marks what to look at first.
+# Settings for {title}, suggested from its column names and values. Check every line:
+# no table shows what an attacker knows. Start with the lines marked UNSURE.
 """
 _DIVERSITY = """\
 
-# Without this, all records of a group may share a sensitive value; see `shoal requirements`.
+# Without this, all records of a group may have the same sensitive value; see `shoal requirements`.
 # [[requirement.diversity]]
 # l = 2  # no sensitive value has more than 1/l of a group's records
 # kind = "frequency"  # or distinct, entropy, recursive (then also c)
@@ -151,7 +152,7 @@ def _with(suggestions: Suggestions, role: str) -> list[ColumnSuggestion]:
 
 
 def _section(section: str, **given: Any) -> str:
-    """A section with those of its settings that everybody should look at, as they are by default or as given."""
+    """A section with the settings that everyone should check, at their defaults or as given."""
     lines = [f"\n[{section}]"]
     for name, own in SETTINGS.items():
         if own.section == section and own.init is not None:
@@ -170,19 +171,17 @@ def _list(suggestions: Suggestions, key: str, role: str) -> str:
 def _person(suggestions: Suggestions) -> str:
     if suggestions.person is None:
         return ""
-    return f"person = {toml_name(suggestions.person)}  # k counts its values: its persons have several records\n"
+    return f"person = {toml_name(suggestions.person)}  # k counts people, who have several records each\n"
 
 
 def _others(suggestions: Suggestions) -> str:
     dropped = _with(suggestions, DROP)
     if not dropped:
-        return (
-            'others = "refuse"  # a table with columns not listed here; or "drop" or "keep" them\n'
-        )
+        return 'others = "refuse"  # a table with columns not listed here is refused; or "drop" or "keep" them\n'
     return "\n".join(
         [
             'others = "drop"  # columns not listed here are not released; "refuse" stops at new ones',
-            "# Not released, unless you name them above or below:",
+            "# Not released. To release one, list it above; if others may know it, make it a quasi-identifier:",
             *(f"# {line}" for line in _listed(dropped)),
             "",
         ]
@@ -221,22 +220,22 @@ def _wrapped(names: Sequence[str]) -> list[str]:
 def _quasi_identifiers(suggestions: Suggestions) -> str:
     columns = _with(suggestions, QUASI)
     if not columns:
-        return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
+        return "# No quasi-identifier was found. Name at least one: [quasi_identifiers.COLUMN]\n"
     return "\n".join(
-        f"[quasi_identifiers.{toml_name(column.name)}]  # {column.values:,} values; {_why(column)}\n"
-        f"{_model(column)}"
+        f"[quasi_identifiers.{toml_name(column.name)}]  # {counted(column.values, 'value')}; "
+        f"{_why(column)}\n{_model(column)}"
         for column in columns
     )
 
 
 def _coarsened(suggestions: Suggestions) -> str:
-    """Sensitive and kept columns that have a model, which makes them coarser in all records alike."""
+    """Sensitive and kept columns that have a model, which coarsens them in all records."""
     lines = [
         f"{toml_name(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
         for column in suggestions.columns
         if column.role in (SENSITIVE, KEEP) and column.model
     ]
-    return f"[columns.coarsen]  # coarser in all records alike\n{''.join(lines)}\n" if lines else ""
+    return f"[columns.coarsen]  # coarser in all records\n{''.join(lines)}\n" if lines else ""
 
 
 def _model(column: ColumnSuggestion) -> str:

@@ -22,20 +22,20 @@ __all__ = ["Concept", "first_concept", "names_in_words", "word_set", "words_of"]
 
 # Identifiers: a word is enough.
 PERSON_NAME = concept(
-    "the name of a person",
+    "people's names",
     "name names surname forename lastname firstname fullname initials maiden nachname vorname familienname nom "
     "prenom patronyme apellido nombre nombres cognome nome achternaam voornaam naam sobrenome apelido nazwisko "
     "imie",
     "first last given family middle first_middle last_first",
 )
 CONTACT = concept(
-    "how to reach a person",
+    "contact details",
     "email mail phone telephone telefon telefono telefone telefoon tel handy =mobile =mobil movil celular "
     "cellulare fax telefax address adresse anschrift strasse street hausnummer direccion domicilio indirizzo "
     "endereco adres straat twitter facebook instagram whatsapp skype",
 )
 OFFICIAL = concept(
-    "an official number of a person",
+    "an official identification number",
     "ssn nin nino nhs nir dni nie nif cpf bsn mrn kvnr svnr ahv passport reisepass passeport pasaporte "
     "passaporto paspoort steuernummer steuer_id sozialversicherung versichertennummer versicherungsnummer "
     "codice_fiscale codicefiscale iban kontonummer =account konto kennzeichen license_plate =plate numberplate "
@@ -56,7 +56,7 @@ NUMBER_OF = re.compile(
     r"\b(nombre|numero|numero total) de\b"
 )
 IDENTIFIER = concept(
-    "a number that stands for a person or record",
+    "an ID of a person or record",
     "id ids key uuid guid token hash ip url uri pid rid uid identifier identif kennung kennnummer nummer number "
     "nr nbr num numero matricule matricola aktenzeichen dossier rowid caseid userid username login cookie "
     "=session =record barcode serial iccid",
@@ -160,7 +160,7 @@ HOUSEHOLD = concept(
     "hh a_charge a_cargo a_carico home_ownership homeowner =partner",
 )
 CARE = concept(
-    "where a person is treated or served",
+    "a hospital, ward or branch",
     "ward =station site hospital hosp clinic klinik krankenhaus reparto =sede filiale agence branch centre =center "
     "etablissement ospedale hopital",
 )
@@ -240,7 +240,7 @@ INTIMATE = concept(
     "sexual orientation partners partner_count sexuell sexuelle sexualite affair affairs",
 )
 JUDGED = concept(
-    "a judgement of a person",
+    "a judgement about a person",
     "score decile risk rating note_moyenne =grade =grades satisf* zufrieden* "
     "soddisf* tevreden* csat nps performance perf engagement evaluation "
     "bewertung mark marks maths math ks =gcse =sat attendance absence* absent* absences fehlzeit* exclusion* "

@@ -1,9 +1,9 @@
-// Improvements over plain forms: pages work without this file.
+// Improvements over plain forms. All pages also work without this file.
 "use strict";
 
 document.documentElement.classList.add("js");
 
-// A run that is under way: events, and where they fail, questions every second.
+// A run in progress: server-sent events or, if they fail, polling every second.
 for (const box of document.querySelectorAll("[data-events]")) {
   const text = box.querySelector(".stage");
   const bar = box.querySelector("progress");
@@ -25,7 +25,7 @@ for (const box of document.querySelectorAll("[data-events]")) {
       const answer = await fetch(box.dataset.status);
       if (!show(await answer.json())) return;
     } catch {
-      text.textContent = "The app does not answer; is it still running?";
+      text.textContent = "The app does not respond. Check that it is still running in the terminal.";
     }
     setTimeout(poll, 1000);
   };
@@ -53,14 +53,14 @@ for (const line of document.querySelectorAll("[data-looking]")) {
         return;
       }
     } catch {
-      // asked again below
+      // tried again below
     }
     setTimeout(poll, 400);
   };
   setTimeout(poll, 300);
 }
 
-// Options that belong to the model that is chosen.
+// Show only the options of the chosen model.
 const showOptions = (form) => {
   const kind = form.querySelector("select[name=model]").value;
   for (const part of form.querySelectorAll("[data-for]")) {
@@ -72,7 +72,7 @@ for (const form of document.querySelectorAll("form[data-model]")) {
   form.addEventListener("change", () => showOptions(form));
 }
 
-// A permission that belongs to some roles only.
+// Fields that only some roles have.
 for (const box of document.querySelectorAll("[data-roles]")) {
   const role = box.closest(".choice").querySelector("select.role");
   role.addEventListener("change", () => {
@@ -80,7 +80,7 @@ for (const box of document.querySelectorAll("[data-roles]")) {
   });
 }
 
-// A file that is dropped, and how much of it has been sent.
+// A dropped file, and how much of it has been sent.
 const upload = document.getElementById("upload");
 if (upload) {
   const input = upload.querySelector("input[type=file]");
@@ -100,10 +100,10 @@ if (upload) {
     request.onload = () => {
       const next = request.getResponseHeader("x-location");
       if (next) location.assign(next);
-      else state.textContent = request.getResponseHeader("x-problem") ?? "The file could not be taken.";
+      else state.textContent = request.getResponseHeader("x-problem") ?? "The file could not be opened. Try again, or choose another file.";
     };
     request.onerror = () => {
-      state.textContent = "The app does not answer; is it still running?";
+      state.textContent = "The app does not respond. Check that it is still running in the terminal.";
     };
     request.send(body);
   };
@@ -128,7 +128,7 @@ if (upload) {
   });
 }
 
-// What was entered before htmx was there, or what a browser puts back into a page that is loaded again, counts as well.
+// Values that were entered before htmx had loaded, or that the browser restored after a reload, count as changes too.
 const isChanged = (field) => {
   if (field instanceof HTMLSelectElement) {
     const first = [...field.options].findIndex((option) => option.defaultSelected);
@@ -138,7 +138,7 @@ const isChanged = (field) => {
     ? field.checked !== field.defaultChecked
     : field.value !== field.defaultValue;
 };
-// htmx, whose script comes before this one, sets itself up in the same way: so this comes after it.
+// htmx, whose script is loaded first, also starts in a timeout, so this runs after it.
 setTimeout(() => {
   for (const form of document.querySelectorAll("form[hx-trigger]")) {
     const field = [...form.elements].find((one) => one.name && isChanged(one));

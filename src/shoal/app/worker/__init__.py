@@ -1,1 +1,1 @@
-"""The part of the app that works on tables, in processes of its own: requests and answers are lines of JSON."""
+"""The part of the app that works on tables, in separate processes. Requests and answers are lines of JSON."""

@@ -1,7 +1,8 @@
 """The loop of a worker: `python -m shoal.app.worker`.
 
-Requests are lines of JSON on standard input, `{"id": 1, "do": "look", …}`; answers are lines on standard output with
-the same id and one of `progress`, `done` or `failed`. Where the input ends, the app is gone, and the worker ends too.
+Requests are lines of JSON on standard input, `{"id": 1, "do": "look", …}`. Answers are lines on standard output with
+the same id and one of `progress`, `done` or `failed`. The end of the input means that the app has ended, so the worker
+ends too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
-    """What a worker can be asked, by name; loading it takes a second, while requests are listened to."""
+    """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
     from shoal.app.worker import look, run, tables
 
     return {
@@ -40,14 +41,14 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
 
 
 def _refuse_imports() -> None:
-    """Let no settings run code: those of a project may be somebody else's."""
+    """Forbid settings that run code: the settings of a project may be somebody else's."""
     from shoal.settings.registry import refuse_imports
 
     refuse_imports()
 
 
 def check_key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
-    """Check the key in a file, by default the project's own, which is made where there is none."""
+    """Check the key in a file, by default the project's own, which is created if there is none."""
     from shoal.encoding.other_columns import read_key, write_key
 
     own = Path(project) / OWN_KEY
@@ -57,19 +58,19 @@ def check_key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
     return {}
 
 
-CONFIRM = "Change the role of such a column, or press Run and confirm there that it may be released all the same."
+CONFIRM = "Change the role of such a column, or press Run and confirm there that you want to release it anyway."
 
 Answer = Callable[[str, dict[str, Any]], None]
 
 
 def main() -> None:
-    """Answer requests one after the other until the input ends."""
-    os.umask(0o077)  # releases, too, lie beside the table until they are downloaded
+    """Answer requests one after another until the input ends."""
+    os.umask(0o077)  # releases are stored next to the table until they are downloaded
     out = _own_output()
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     if hasattr(os, "nice"):
-        os.nice(5)  # pages come first
+        os.nice(5)  # pages have priority
     known = tasks()
     _refuse_imports()
 
@@ -86,7 +87,7 @@ def main() -> None:
 def _answered(
     task: Callable[..., dict[str, Any]], given: dict[str, Any], answer: Answer
 ) -> tuple[str, dict[str, Any]]:
-    """What a task gives, or sentences for why it gives nothing: never a cell's content."""
+    """The result of a task, or sentences that say why it failed, never with the content of a cell."""
     try:
         return "done", {"result": task(answer, **given)}
     except Refused as error:
@@ -102,17 +103,19 @@ def _answered(
             "infeasible": isinstance(error, Infeasible),
         }
     except MemoryError:
-        problem = "The table does not fit into memory; free some, or give a smaller table."
+        problem = (
+            "The table does not fit into memory. Close other programs, or use a smaller table."
+        )
         return "failed", {"problems": [problem]}
-    except Exception as error:  # its text may hold values, so only the kind is named
+    except Exception as error:  # its message may contain values, so only its type is shown
         name = type(error).__name__
         return "failed", {
-            "problems": [f"shoal ran into an error of its own ({name}); please report it."]
+            "problems": [f"shoal ran into an error of its own ({name}). Please report it."]
         }
 
 
 def _own_output() -> IO[str]:
-    """The stream of answers; whatever else is printed goes nowhere."""
+    """The stream for answers; anything else that is printed is discarded."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):
@@ -121,7 +124,7 @@ def _own_output() -> IO[str]:
 
 
 def _listen(requests: queue.Queue[dict[str, Any]]) -> None:
-    """Pass requests on; end this process and those it started when the app has gone."""
+    """Queue requests; end this process and those it started once the app has ended."""
     for line in sys.stdin:
         requests.put(json.loads(line))
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():

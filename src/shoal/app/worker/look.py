@@ -1,4 +1,4 @@
-"""A first look at a table: what its columns hold, a role for each with its reason, how values are spread."""
+"""A first look at a table: the types and distributions of its columns, and a suggested role for each."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from shoal.suggestions.singling_out import group_by
 from shoal.suggestions.suggest import Suggestions, suggest
 from shoal.suggestions.toml import short_lists
 
-LEAST = 10  # records that a value must have to be named
+LEAST = 10  # records that must share a value before it is shown
 BARS = 8
 OBJECTIVES = ("lm", "entropy", "suppressed")  # that the app offers
 BINS = 12
 
 
 def bars_of(values: pa.ChunkedArray) -> list[dict[str, Any]]:
-    """Bars of a column: bins of numbers and dates with many values, else the most frequent values."""
+    """The bars of a column's chart: bins for numbers and dates with many values, else the most frequent values."""
     known = values.drop_null()
     kind = known.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
@@ -46,7 +46,7 @@ def bars_of(values: pa.ChunkedArray) -> list[dict[str, Any]]:
 
 
 def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
-    """Bins of equal width; bounds are rounded, so that they are nobody's value."""
+    """Bins of equal width, with round bounds so that they do not show anybody's value."""
     found = []
     if is_date:
         years = pc.year(known).to_numpy()
@@ -73,7 +73,7 @@ def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
 
 
 def _round_width(least: float) -> float:
-    """The least of 1, 2, 5, 10, … (0.1, 0.2, …) that is not below a width."""
+    """The smallest of 1, 2, 5, 10, … (0.1, 0.2, …) that is not below a width."""
     power = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= least))
 
@@ -97,11 +97,11 @@ def _counted(known: pa.ChunkedArray) -> list[dict[str, Any]]:
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
 SUGGESTED = ("name", "holds", "values", "role", "reason", "model", "model_reason")  # of a column
-READ = ("encoding", "delimiter", "decimal", "date_format", "missing", "sheet")  # how, as found out
+READ = ("encoding", "delimiter", "decimal", "date_format", "missing", "sheet")  # as detected
 
 
 def look(answer: Any, project: str) -> dict[str, Any]:
-    """Read the table, suggest, and write `look.json`; also `settings.toml` where there is none yet."""
+    """Read the table, suggest roles and write `look.json`; also write `settings.toml` if there is none yet."""
     folder = Path(project)
     answer("progress", {"stage": "reading the table", "done": 0, "total": 1})
     found = suggest(path_of(project), reading=input_of(project))
@@ -115,13 +115,13 @@ def look(answer: Any, project: str) -> dict[str, Any]:
 
 
 def _first_settings(folder: Path, found: Suggestions) -> None:
-    """Settings as suggested; of the sample those of `shoal demo`."""
+    """Write the suggested settings; for the sample, those of `shoal demo`."""
     settings = found.settings()
     if read_toml_file(folder / "project.toml").get("is_sample"):
         settings = Settings.load(samples.adult_settings())
     content = content_of(settings, None)
     for name, entry in content["quasi_identifiers"].items():
-        if "rows" in entry:  # a tree is a file of the project, where it can be edited
+        if "rows" in entry:  # a tree is a file of the project, so that it can be edited
             model: Any = settings.quasi_identifiers[name]
             make_private_folder(folder / "trees")
             number = list(content["quasi_identifiers"]).index(name)
@@ -132,7 +132,7 @@ def _first_settings(folder: Path, found: Suggestions) -> None:
 
 
 def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
-    """What the pages show of a table: counts, and values that at least ten records have."""
+    """What the pages show of a table: counts, and values that at least ten records share."""
     columns = []
     for column in found.columns:
         try:
@@ -157,7 +157,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     dialect = source.dialect
     return {
         "version": __version__,
-        "methods": list_methods(),  # here, since the server cannot load what it would take to list them
+        "methods": list_methods(),  # here, because the server does not import what it takes to list them
         "objectives": {name: MEASURES[name].meaning for name in OBJECTIVES},
         "records": found.records,
         "columns": columns,
@@ -171,7 +171,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
 
 
 def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
-    """The type of a column as it is used: texts may be numbers or dates."""
+    """The type of a column as it is used: a text column may contain numbers or dates."""
     is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if not is_string or how.is_text(name):
         return str(values.type)
@@ -194,7 +194,7 @@ def _type_in_words(kind: str) -> str:
 
 
 def rows(answer: Any, project: str) -> dict[str, Any]:
-    """The first rows as texts, for the preview that was asked for."""
+    """The first rows as texts, for the preview that the user asked for."""
     source = open_project(project)
     frame = source.data
     few = frame[: min(PREVIEWED, frame.shape[0])]
@@ -206,7 +206,7 @@ def rows(answer: Any, project: str) -> dict[str, Any]:
 
 
 def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
-    """Check that columns hold what they are said to; what does not fit is raised."""
+    """Check that columns have the types the user set; raise `InputError` if values do not fit."""
     how = replace(input_of(project), types=types)
     source = open_project(project, how)
     problems: list[str] = []
@@ -220,7 +220,7 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
-    """How many records some columns single out together."""
+    """How many records some columns identify together."""
     how = input_of(project)
     source = open_project(project, how)
     codes, records = codes_of(source, columns, how), source.data.shape[0]

@@ -1,4 +1,4 @@
-"""The real run into the folder of a run, and what settings would cost, from a dry run of a fast method."""
+"""Make the release of a run, and estimate what settings would cost by a dry run of a fast method."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Mondrian, TopDown
 from shoal.suggestions.singling_out import group_by
 
-# Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
-# census of 299,285 people, 50,000 of them lose twice what all lose.
+# Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer records overstate the loss: on
+# the census of 299,285 people, a sample of 50,000 loses twice as much as all of them.
 SAMPLE = 300_000
-# Up to so many records and groups the dry run takes the method whose loss is nearer to that of the real run: on the
-# sample 6.2 % where the real run loses 5.1 % and Mondrian 8.9 %. Its time grows with the square of the groups.
+# Up to so many records and groups, the dry run uses the method whose loss is closer to that of the real run: on the
+# sample 6.2 %, where the real run loses 5.1 % and Mondrian 8.9 %. Its time grows with the square of the groups.
 NEARER_RECORDS, NEARER_GROUPS = 60_000, 10_000
 EXAMPLES = 4  # released texts of a column that are shown
 
 
 def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
-    """Losses and risks of a dry run, and about how long the real one takes."""
+    """Losses and risks of a dry run, and roughly how long the real run takes."""
     settings = make_settings(Path(project) / "settings.toml", k=k)
     source = open_project(project, settings.reading)
-    plan = prepare(Memory(source), settings)  # of the whole table: what cannot be is said at once
+    plan = prepare(
+        Memory(source), settings
+    )  # of the whole table, to report at once what is impossible
     time = estimate_run(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
@@ -50,7 +52,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     quick = replace(quick, allow=dict.fromkeys(named, tuple(REASONS)))  # nothing of it is released
     try:
         release = make_release(sampled, quick)
-    except (InputError, Infeasible):  # true of too few records, not of the table
+    except (InputError, Infeasible):  # true of the sample, but perhaps not of the whole table
         sampled = source
         release = make_release(source, quick)
     return {
@@ -75,7 +77,7 @@ def _sample(source: Source) -> Source:
 
 
 def _before(source: Source, settings: Settings) -> dict[str, Any]:
-    """The risks of the table as it is, of all its records."""
+    """The risks of the original table, with all its records."""
     columns = list(settings.quasi_identifiers)
     codes = codes_of(source, columns, settings.reading)
     sizes = group_by(codes, columns, source.data.shape[0]).sizes()
@@ -88,7 +90,7 @@ def _before(source: Source, settings: Settings) -> dict[str, Any]:
 
 
 def cost_of(release: Release[Any]) -> dict[str, Any]:
-    """What a release loses and which risk it leaves, as plain numbers."""
+    """What a release loses and what risk is left, as plain numbers."""
     risk, told = release.risk, ("column", "disclosed", "largest_share", "base_rate")
     before, after = risk.before.reidentification, risk.after.reidentification
     return {
@@ -112,7 +114,7 @@ def cost_of(release: Release[Any]) -> dict[str, Any]:
 
 
 def _examples(release: Release[Any]) -> dict[str, list[dict[str, Any]]]:
-    """The most frequent released texts of each quasi-identifier; each is that of a whole group."""
+    """The most frequent released texts of each quasi-identifier; each belongs to a whole group."""
     frame = open_frame(release.data)
     found: dict[str, list[dict[str, Any]]] = {}
     for name in release.settings.quasi_identifiers:
@@ -130,12 +132,12 @@ def _examples(release: Release[Any]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-EXCEL_RECORDS = 200_000  # above, an Excel file takes minutes to write and to audit
-EVERY = 0.1  # seconds between two lines about progress
+EXCEL_RECORDS = 200_000  # with more, an Excel file takes minutes to write and audit
+EVERY = 0.1  # seconds between two progress messages
 
 
 class _Telling:
-    """Passes progress on, seldom enough."""
+    """Passes progress on at limited frequency."""
 
     def __init__(self, answer: Any) -> None:
         self.answer, self.stage, self.last = answer, "", 0.0
@@ -148,7 +150,7 @@ class _Telling:
 
 
 def run_release(answer: Any, project: str, run: str) -> dict[str, Any]:
-    """Make the release of a run: its files first, then the report, at last the Excel file."""
+    """Make the release of a run: first its files, then the report, and the Excel file last."""
     folder, start, tell = Path(run), time.perf_counter(), _Telling(answer)
     settings = make_settings(folder / "settings.toml")
     tell("reading", 0, 1)
@@ -194,9 +196,9 @@ def run_release(answer: Any, project: str, run: str) -> dict[str, Any]:
 
 
 def _save(release: Release[Any], folder: Path) -> list[str]:
-    """Write the settings and both formats; what one of them cannot hold is said."""
-    content = release.settings.to_dict()  # trees spelled out
-    content["columns"].pop("key_file", None)  # it goes to others, as the report does
+    """Write the settings and both formats; returns what one of them cannot store, if anything."""
+    content = release.settings.to_dict()  # with trees written out
+    content["columns"].pop("key_file", None)  # others will see it, like the report
     write_toml_file(folder / "release.toml", content)
     failures: list[ShoalError] = []
     for name in (names := ("release.csv", "release.parquet")):
@@ -210,9 +212,9 @@ def _save(release: Release[Any], folder: Path) -> list[str]:
 
 
 def _excel(records: int) -> str:
-    """Why there is no Excel file, or nothing."""
+    """Why there is no Excel file, or an empty text."""
     if find_spec("openpyxl") is None:
-        return "Excel files need the extra 'excel': install shoal[excel]."
+        return "To get Excel files too, run: pip install 'shoal[excel]'."
     if records > EXCEL_RECORDS:
-        return f"Excel files are made of at most {EXCEL_RECORDS:,} records; take CSV or Parquet."
+        return f"Excel files are written for at most {EXCEL_RECORDS:,} records. Use CSV or Parquet instead."
     return ""

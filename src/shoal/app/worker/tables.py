@@ -1,4 +1,4 @@
-"""The table of a project, read once and kept, and its hierarchies: built, uploaded or written as an outline."""
+"""The table of a project, read once and kept open, and its hierarchies: built, uploaded or written as an outline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError
 from shoal.settings.declaration import read_input
 
-_KEPT: dict[str, Any] = {}  # the last table: its key and its source
+_KEPT: dict[str, Any] = {}  # the most recent table: its key and its source
 
 
 def path_of(project: str) -> Path:
@@ -34,7 +34,7 @@ def input_of(project: str) -> Input:
 
 
 def open_project(project: str, how: Input | None = None) -> Source:
-    """The table of a project; what its columns are said to hold counts later, not for reading."""
+    """The table of a project. The types that the user set matter later, not for reading."""
     path, how = path_of(project), replace(how or input_of(project), types={})
     stat = path.stat() if path.exists() else None
     key = (str(path), how, stat and (stat.st_mtime_ns, stat.st_size))
@@ -46,7 +46,7 @@ def open_project(project: str, how: Input | None = None) -> Source:
 
 
 def column_of(source: Source, name: str, how: Input) -> pa.ChunkedArray:
-    """One column as Arrow, null where it holds a text that stands for a missing value."""
+    """One column as Arrow, with null for texts that mean a missing value."""
     values, missing = arrow_values(source.data, name), how.missing_in(name)
     if not missing:
         return values
@@ -60,7 +60,7 @@ def column_of(source: Source, name: str, how: Input) -> pa.ChunkedArray:
 def codes_of(
     source: Source, columns: Sequence[str], how: Input
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """A number for each record's value in some columns, −1 where it is missing."""
+    """A code for each record's value in some columns, −1 if it is missing."""
     found = {}
     for name in columns:
         encoded = column_of(source, name, how).combine_chunks().dictionary_encode()
@@ -75,7 +75,7 @@ MOST_LINES = 5_000  # of an outline; larger trees are edited as a file
 def build_hierarchy(
     answer: Any, project: str, column: str, target: str, how: str
 ) -> dict[str, Any]:
-    """Make a hierarchy from the column's own values and write it."""
+    """Build a hierarchy from the column's own values and write it."""
     how_read = input_of(project)
     source = open_project(project, how_read)
     values = column_of(source, column, how_read)
@@ -88,13 +88,15 @@ def build_hierarchy(
         ),
     }
     if how not in makers:
-        raise InputError(f"There is no way '{how}' to build a hierarchy.")
+        raise InputError(
+            f"A hierarchy cannot be built from '{how}'. Choose one of {', '.join(makers)}."
+        )
     makers[how]().save(Path(project) / target, overwrite=True)
     return tree(answer, project, column, target)
 
 
 def _others(project: str, column: str) -> list[str] | None:
-    """Columns by which the categories of one are compared: all others with a role that is released."""
+    """Columns by which the categories of one column are compared: all other quasi-identifiers and sensitive columns."""
     settings = Project(Path(project)).settings
     columns = settings.get("columns", {})
     names = [*settings.get("quasi_identifiers", {}), *columns.get("sensitive", [])]
@@ -109,7 +111,7 @@ def write_outline(
 
 
 def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
-    """A hierarchy beside its column: what fits, each level, and the outline to edit."""
+    """A hierarchy and how it fits its column: the check, each level, and the outline to edit."""
     found = Hierarchy.from_csv(Path(project) / target)
     how_read = input_of(project)
     values = column_of(open_project(project, how_read), column, how_read)
@@ -123,11 +125,11 @@ def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
 
 
 def outline_of(found: Hierarchy) -> str:
-    """A hierarchy as indented lines, the root first."""
+    """A hierarchy as indented lines, root first."""
     whole: dict[str, Any] = {}
     for row in found.rows():
         below = whole
-        for label, _ in groupby(reversed(row)):  # a value fills levels it skips
+        for label, _ in groupby(reversed(row)):  # a value is repeated in the levels it skips
             below = below.setdefault(label, {})
     return "".join(_indented(whole, ""))
 
@@ -139,7 +141,7 @@ def _indented(below: dict[str, Any], indent: str) -> Iterator[str]:
 
 
 def read_outline(outline: str) -> dict[str, Any]:
-    """Nested dicts from indented lines; a line without any below it is a value."""
+    """Nested dicts from indented lines; a line with none below it is a value."""
     whole: dict[str, Any] = {}
     above: list[tuple[int, dict[str, Any]]] = [(-1, whole)]
     problems = []
@@ -151,13 +153,15 @@ def read_outline(outline: str) -> dict[str, Any]:
         while above[-1][0] >= depth:
             above.pop()
         if label in above[-1][1]:
-            problems.append(f"Line {number} of the outline repeats a line beside it; remove one.")
+            problems.append(
+                f"Line {number} of the outline repeats another line of its branch. Remove one of them."
+            )
         below: dict[str, Any] = {}
         above[-1][1][label] = below
         above.append((depth, below))
     if len(whole) != 1:
         problems.append(
-            "The outline must begin with one line for everything, like *, and have all others indented below it."
+            "The outline must start with one line for everything, like *. Indent all other lines below it."
         )
     if problems:
         raise InputError(problems)

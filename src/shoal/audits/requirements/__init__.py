@@ -1,8 +1,8 @@
-"""Requirements beyond k: what the sensitive values of every group must look like.
+"""Requirements beyond k: conditions on the sensitive values of every group.
 
-Each says how well finished groups meet it (`levels`), for feasibility and the audit. What kernels hold a group
-to while groups change is said a second time in `risk/limits.py`, in code that shares nothing with this. All
-are monotone: what holds for two groups holds for their union.
+Each says how well finished groups meet it (`levels`), for feasibility and the audit. The limits that kernels apply
+while groups change are defined a second time in `risk/limits.py`, in code that shares nothing with this. All
+requirements are monotone: if two groups meet one, so does their union.
 """
 
 from shoal.audits.requirements.alpha import AlphaK

@@ -1,4 +1,4 @@
-"""What every requirement beyond k says, to the audit and to people."""
+"""What every requirement beyond k provides, for the audit and for messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audits.texts import same_value
-from shoal.errors import shown
+from shoal.errors import counted, shown
 
 
 def round_down(value: float) -> str:
@@ -36,7 +36,7 @@ def _short(ten_thousandths: int) -> str:
 
 @runtime_checkable
 class HierarchyLike(Protocol):
-    """What requirements know of a `shoal.Hierarchy`: the labels of its nodes and the parent of each."""
+    """What requirements need from a `shoal.Hierarchy`: the labels of its nodes and the parent of each."""
 
     @property
     def leaves(self) -> tuple[str, ...]: ...
@@ -52,45 +52,49 @@ class HierarchyLike(Protocol):
 
 
 def places(tree: HierarchyLike, labels: Labels) -> list[int]:
-    """The leaf of each label, the root for null, which no other set holds, and −1 for what the tree lacks."""
+    """The leaf of each label, the root for null, which no other set contains, and −1 for labels that are not in the
+    tree.
+    """
     place = {same_value(label): node for node, label in enumerate(tree.leaves)}
     root = len(tree.parent) - 1
     return [root if label is None else place.get(same_value(label), -1) for label in labels]
 
 
 def values_outside(tree: HierarchyLike | None, column: str, labels: Sequence[str]) -> list[str]:
-    """Sentences if a column has values that its hierarchy lacks, or cannot tell apart."""
+    """Return problems if a column has values that its hierarchy lacks or cannot distinguish."""
     if tree is None:
         return []
     found = []
     missing = places(tree, labels).count(-1)
     if missing:
         found.append(
-            f"{missing} of the {len(labels)} distinct values of column '{column}' are not in its "
-            "hierarchy; add a line for each of them."
+            f"{missing:,} of the {counted(len(labels), 'distinct value')} of column '{column}' "
+            f"{'is' if missing == 1 else 'are'} not in its hierarchy. Add a line for each."
         )
     alike = len(tree.leaves) - len(set(map(same_value, tree.leaves)))
     if alike:
         found.append(
-            f"{alike} values of the hierarchy of column '{column}' differ from others only in spaces, case or "
-            "Unicode form, or spell the same number, and count as one value; keep one line of each."
+            f"{counted(alike, 'value')} of the hierarchy of column '{column}' "
+            f"{'differs' if alike == 1 else 'differ'} from others only in spaces, case or Unicode form, or "
+            f"{'spells' if alike == 1 else 'spell'} the same number, so they count as one value. Keep one line "
+            "of each."
         )
     return found
 
 
 def must_be(what: str, expected: str, given: Any) -> str:
-    """The sentence for a parameter that has an impossible value."""
+    """The sentence for a parameter with an invalid value."""
     return f"{what} must be {expected}. Got {shown(given)} instead."
 
 
 def hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
-    """Sentences for what is no hierarchy, or not of one column."""
+    """Return problems with what is given as a hierarchy, or with its columns."""
     found = []
     if not isinstance(tree, HierarchyLike):
         found.append(must_be(f"'hierarchy' of {requirement.name}", "a shoal.Hierarchy", tree))
     if requirement.columns is None or len(requirement.columns) != 1:
         found.append(
-            f"{requirement.name.capitalize()} with a hierarchy is about one column; name it in 'columns'."
+            f"{requirement.name.capitalize()} with a hierarchy is about one column. Name it in 'columns'."
         )
     return found
 
@@ -102,9 +106,9 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Requirement(ABC):
-    """A promise about the sensitive values of every group.
+    """A requirement on the sensitive values of every group.
 
-    `columns` are the sensitive columns it is about, by default all.
+    `columns` are the sensitive columns it applies to, by default all.
     """
 
     columns: Sequence[str] | None = field(default=None, kw_only=True)
@@ -116,7 +120,7 @@ class Requirement(ABC):
     compares_with_table: ClassVar[bool] = False  # whether shares of the table matter to its level
 
     def __init_subclass__(cls) -> None:
-        """Let nobody inherit a sentence or a query: the audit of a derived class may count something else."""
+        """Do not inherit sentences or queries: the audit of a derived class may count something else."""
         for name in ("promise", "missed_in_sql"):
             if name not in vars(cls):
                 setattr(cls, name, vars(Requirement)[name])
@@ -140,8 +144,8 @@ class Requirement(ABC):
     ) -> Floats:
         """The level that each group reaches, from its counts of values (groups × values) and their shares of the table.
 
-        Values that no group has may be left out, unless `counts_absent`. Where persons are counted, each may have
-        several values in a group, and `heads` is the number of persons in each.
+        Values that no group has may be left out, unless `counts_absent`. If people are counted, each may have several
+        values in a group, and `heads` is the number of people in each group.
         """
 
     @abstractmethod
@@ -156,31 +160,31 @@ class Requirement(ABC):
         """Return a sentence for every parameter that has an impossible value."""
         if isinstance(self.columns, str):
             return [
-                f"'columns' of {self.name} must be a list of columns; write ['{self.columns}']."
+                f"'columns' of {self.name} must be a list of columns. Write ['{self.columns}']."
             ]
         if self.columns is not None and not is_list_of(str, self.columns):
             return [
-                f"'columns' of {self.name} must be a list of column names; leave it out to mean all."
+                f"'columns' of {self.name} must be a list of column names. Leave it out to mean all."
             ]
         return []
 
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        """Return a sentence for everything that keeps the requirement from being asked of a column.
+        """Return reasons why the requirement does not apply to a column.
 
-        `ordered` says that they are numbers or dates.
+        `ordered` says that its values are numbers or dates.
         """
         return []
 
     def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        """Return such sentences for the column of a release, which may lack values of its table."""
+        """Return such reasons for the column of a release, which may lack values of its table."""
         return self.value_problems(column, labels, ordered)
 
     def remark(self, labels: Labels) -> str:
-        """A remark to add to a proof about values of a release; empty where there is nothing to add."""
+        """A remark to add to a proof, about values in a release; empty for none."""
         return ""
 
     def kinds(self, labels: Labels) -> list[int] | None:
-        """A number for each value where the level is how many different numbers a group has; None for other levels."""
+        """A number for each value if the level is how many different numbers a group has; None for other levels."""
         return None
 
     @property
@@ -194,7 +198,7 @@ class Requirement(ABC):
         return next(option.name for option in fields(self) if option.name != "columns")
 
     def limits(self, labels: Labels) -> Mapping[str, Any] | None:
-        """What methods hold every group to, for a requirement of your own; None for one derived from shoal's own.
+        """The limits that methods apply to every group, for a requirement of your own; None if it is derived from ours.
 
         Any of `cap`, the largest share of a group that a value may have (a number, or one for each label), `distinct`,
         the least number of different values, and `entropy`, the least entropy in nats. The audit counts by `levels`
@@ -207,7 +211,7 @@ class Requirement(ABC):
         return f"{self.summary[0].upper()}{self.summary[1:]}."
 
     def missed_in_sql(self) -> str | None:
-        """When a group misses it, as a condition of SQL over the counts of its values; None where SQL cannot tell.
+        """When a group misses it, as an SQL condition over the counts of its values; None if SQL cannot express it.
 
         There is a row with `shoal_count` for every value of a group.
         """
@@ -238,5 +242,5 @@ def is_finite(value: Any) -> bool:
 
 
 def share_above(most: float) -> str:
-    """When a value has more than a share of its group, as a condition of SQL."""
+    """The SQL condition that is true if a value has more than a share of its group."""
     return f"MAX(shoal_count) > SUM(shoal_count) * {most!r} + 0.000000001"

@@ -1,4 +1,4 @@
-"""t-closeness: in every group sensitive values are spread almost as in the table (Li et al. 2007)."""
+"""t-closeness: the distribution of sensitive values in every group is close to the table's (Li et al. 2007)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ GROUNDS = ("equal", "ordered", "hierarchical")
 
 @dataclass(frozen=True)
 class TCloseness(Requirement):
-    """In every group the sensitive values are spread almost as in the whole table.
+    """In every group, sensitive values are distributed almost as in the whole table.
 
     Parameters
     ----------
     t
-        The largest earth mover's distance between a group and the table, from 0 to 1. Smaller is safer and
-        costs more.
+        The largest earth mover's distance between a group and the table, from 0 to 1. Smaller is safer but
+        loses more detail.
     ground
-        How far apart two values are. "equal": 1. "ordered": their places in ascending order, null last,
-        over the number of places less one. "hierarchical": the height of the lowest node that holds both
+        How far apart two values are. "equal": 1. "ordered": the difference of their places in ascending order, null
+        last, over the number of places less one. "hierarchical": the height of the lowest node that contains both
         over the height of the hierarchy.
     hierarchy
         A `shoal.Hierarchy`, for the hierarchical ground distance.
@@ -46,7 +46,7 @@ class TCloseness(Requirement):
     hierarchy: HierarchyLike | None = None
 
     name = "closeness"
-    summary = "sensitive values are spread in every group almost as in the whole table"
+    summary = "sensitive values are distributed in every group almost as in the whole table"
     rising = False
     compares_with_table = True
 
@@ -67,7 +67,7 @@ class TCloseness(Requirement):
             found.append(must_be("'ground' of closeness", grounds, self.ground))
         elif (self.ground == "hierarchical") != (self.hierarchy is not None):
             found.append(
-                "Closeness takes 'hierarchy' with ground 'hierarchical' and only then; give both or neither."
+                "Closeness needs 'hierarchy' if and only if ground is 'hierarchical'. Give both or neither."
             )
         if self.hierarchy is not None:
             found += hierarchy_problems(self, self.hierarchy)
@@ -76,8 +76,8 @@ class TCloseness(Requirement):
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
         if self.ground == "ordered" and not ordered:
             return [
-                f"Column '{column}' is no number or date, and ordered closeness needs an order; "
-                "choose ground 'equal' or 'hierarchical'."
+                f"Column '{column}' has no numbers or dates, but ordered closeness needs an order. Choose ground "
+                "'equal' or 'hierarchical'."
             ]
         return values_outside(self.hierarchy, column, labels)
 
@@ -93,8 +93,8 @@ class TCloseness(Requirement):
         return _hierarchical_distance(self.hierarchy, gap, labels)
 
     def promise(self) -> str:
-        spread = "In every group the values are spread almost as in the whole table"
-        return f"{spread}: at a distance of at most {self.t:g}."
+        spread = "In every group, values are distributed almost as in the whole table"
+        return f"{spread}, at a distance of at most {self.t:g}."
 
     def describe(self, column: str) -> str:
         return f"{self.t:g}-closeness ({self.ground}) of '{column}'"

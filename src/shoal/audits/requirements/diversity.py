@@ -1,4 +1,4 @@
-"""ℓ-diversity: sensitive values are well spread in every group (Machanavajjhala et al. 2007; GT10 §7)."""
+"""ℓ-diversity: sensitive values vary enough in every group (Machanavajjhala et al. 2007; GT10 §7)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from shoal.audits.requirements.base import (
     round_down,
     share_above,
 )
+from shoal.errors import counted
 
 KINDS = ("frequency", "distinct", "entropy", "recursive")
 
 
 @dataclass(frozen=True)
 class LDiversity(Requirement):
-    """Every group has well-spread sensitive values.
+    """Sensitive values vary enough in every group.
 
     Parameters
     ----------
     l
-        How well: at least 1. Larger is safer and costs more.
+        How much, at least 1. Larger is safer but loses more detail.
     kind
         "frequency": no value has more than 1/l of a group's records (GT10 §7). "distinct": a group has at
         least l values. "entropy": exp of a group's entropy, in nats, is at least l. "recursive": the most
@@ -52,7 +53,7 @@ class LDiversity(Requirement):
     c: float | None = None
 
     name = "diversity"
-    summary = "sensitive values are well spread in every group: by frequency, distinct, entropy or recursive"
+    summary = "sensitive values vary enough in every group; kinds: frequency, distinct, entropy or recursive"
 
     @property
     def rising(self) -> bool:  # type: ignore[override]
@@ -69,11 +70,13 @@ class LDiversity(Requirement):
         if not is_finite(self.l) or self.l < 1:
             found.append(must_be("'l' of diversity", "a number of at least 1", self.l))
         elif self.kind in ("distinct", "recursive") and self.l != int(self.l):
-            found.append(f"'l' of {self.kind} diversity must be whole. Got {self.l} instead.")
+            found.append(
+                f"'l' of {self.kind} diversity must be a whole number. Got {self.l} instead."
+            )
         if self.kind == "recursive" and not (is_finite(self.c) and self.c > 0):  # type: ignore[operator]
             found.append(must_be("'c' of recursive diversity", "a number above 0", self.c))
         if self.kind != "recursive" and self.c is not None:
-            found.append("'c' is for recursive diversity only; leave it out or choose that kind.")
+            found.append("'c' is for recursive diversity only. Leave it out or choose that kind.")
         return found
 
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
@@ -104,16 +107,14 @@ class LDiversity(Requirement):
     def promise(self) -> str:
         match self.kind:
             case "frequency":
-                return (
-                    f"In no group do more than {100 / self.l:.4g} % of the records share a value."
-                )
+                return f"No more than {100 / self.l:.4g} % of a group's records share a value."
             case "distinct":
                 return f"Every group has at least {self.l:g} different values."
             case "entropy":
-                return f"In every group the values are spread at least as evenly as {self.l:g} equally frequent ones."
+                return f"In every group, values are distributed at least as evenly as {self.l:g} equally frequent ones."
         return (
-            f"In every group the most frequent value has fewer than {self.c:g} times the records of number {self.l:g} "
-            "by frequency and all rarer ones together."
+            f"In every group, the most frequent value has fewer than {self.c:g} times the records of number "
+            f"{self.l:g} by frequency and all rarer ones together."
         )
 
     def missed_in_sql(self) -> str | None:
@@ -126,16 +127,22 @@ class LDiversity(Requirement):
         return f"{kind}-diversity of '{column}'"
 
     def remedy(self, column: str, table: Floats, reached: float) -> str:
-        values = np.count_nonzero(table)
+        values = int(np.count_nonzero(table))
         match self.kind:
             case "frequency":
-                return f"its most frequent value allows ℓ0 = {reached:.4f}; choose l of at most {round_down(reached)}"
+                if values == 1:
+                    return "all records have the same value; choose l of at most 1"
+                share = f"one value has a share of {100 / reached:.4g} %"
+                if reached < 2:
+                    return (
+                        f"{share}, so groups cannot be balanced; protect the rare values instead (--require "
+                        f"alpha:alpha=0.3:values=VALUE), or choose l of at most {round_down(reached)}"
+                    )
+                return f"{share}; choose l of at most {round_down(reached)}"
             case "distinct":
-                return f"it has {values} distinct values; choose l of at most {values}"
+                return f"it has {counted(values, 'distinct value')}; choose l of at most {values}"
             case "entropy":
-                return (
-                    f"its entropy allows {reached:.4f}; choose l of at most {round_down(reached)}"
-                )
+                return f"its values are too unevenly distributed; choose l of at most {round_down(reached)}"
         if values < self.l:
-            return f"it has {values} distinct values; choose l of at most {values}"
+            return f"it has {counted(values, 'distinct value')}; choose l of at most {values}"
         return f"it allows only c above {reached:.4f}; choose c of at least {next_above(reached)}"

@@ -19,6 +19,7 @@ from shoal.audits.requirements.base import (
     places,
     values_outside,
 )
+from shoal.errors import counted
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class PSensitive(Requirement):
     Parameters
     ----------
     p
-        Distinct values, at least 1. Larger is safer and costs more.
+        Distinct values, at least 1. Larger is safer but loses more detail.
     hierarchy, protected
-        The `shoal.Hierarchy` of the one column meant, and its protected labels.
+        The `shoal.Hierarchy` of the one column in question, and its protected labels.
     columns
         Sensitive columns, by default all.
     """
@@ -63,7 +64,7 @@ class PSensitive(Requirement):
             found.append(must_be("'p' of sensitivity", "a whole number of at least 1", self.p))
         if (self.hierarchy is None) != (self.protected == ()):
             found.append(
-                "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."
+                "Sensitivity needs 'hierarchy' and 'protected' together. Give both or neither."
             )
         elif self.hierarchy is not None:
             found += hierarchy_problems(self, self.hierarchy)
@@ -74,8 +75,8 @@ class PSensitive(Requirement):
                 unknown = len(set(self.protected) - known)
                 if unknown:
                     found.append(
-                        f"{unknown} of the labels in 'protected' of sensitivity are not in its hierarchy; "
-                        "name labels of it."
+                        f"{counted(unknown, 'label')} in 'protected' of sensitivity "
+                        f"{'is' if unknown == 1 else 'are'} not in its hierarchy. Use labels of the hierarchy."
                     )
         return found
 
@@ -119,5 +120,5 @@ class PSensitive(Requirement):
         return f"{'extended ' if self.hierarchy else ''}{self.p}-sensitivity of '{column}'"
 
     def remedy(self, column: str, table: Floats, reached: float) -> str:
-        what = "protected subtrees" if self.hierarchy else "distinct values"
-        return f"it has {reached:.0f} {what} (Condition 1); choose p of at most {reached:.0f}"
+        what = "protected subtree" if self.hierarchy else "distinct value"
+        return f"it has {counted(round(reached), what)}; choose p of at most {reached:.0f}"

@@ -1,4 +1,4 @@
-"""Where a table of a database lies: the address, shown without user and password, and the names in it, quoted."""
+"""The address of a database table, shown without user and password, and the names in it, quoted."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 @dataclass(frozen=True)
 class Database:
-    """A database: its kind, how to reach it, and how a message may name it."""
+    """A database: its kind, how to reach it, and its name in messages."""
 
     kind: type[Connection]
-    uri: str = field(repr=False)  # the path of a file; of a server perhaps with a password
+    uri: str = field(repr=False)  # the path of a file; for a server perhaps with a password
     shown: str
 
     @property
@@ -60,20 +60,20 @@ class Database:
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """A table of a PostgreSQL, SQLite or DuckDB database, or what a query finds there.
+    """A table of a PostgreSQL, SQLite or DuckDB database, or the result of a query there.
 
-    It stands wherever a table may be given, as the path of a file does.
+    Use it anywhere instead of the path of a file.
 
     Parameters
     ----------
     address
         postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE, or the path of a .sqlite, .sqlite3 or .duckdb
-        file. The password is best left to PGPASSWORD, a password file or a service file.
+        file. Keep the password in PGPASSWORD, a password file or a service file.
     table
-        The name of a table or view, perhaps with its schema: "health.patients". A name with dots or quotes stands in
+        The name of a table or view, perhaps with its schema: "health.patients". Put a name with dots or quotes into
         double quotes.
     query
-        A SELECT in place of a table.
+        A SELECT instead of a table.
 
     Examples
     --------
@@ -105,27 +105,27 @@ class DatabaseTable:
 
     @property
     def source(self) -> str:
-        """What stands behind FROM in SQL: nothing of a name can break out of it."""
+        """The SQL after FROM, quoted so that a name cannot end it early."""
         if self.table is not None:
             return quoted(*self.parts)
         query = str(self.query).strip().removesuffix(";")
         return f"(\n{query}\n) AS shoal_source"
 
     def problems(self) -> list[str]:
-        """Sentences for an address or a name that cannot be."""
+        """Return problems with an address or a name."""
         found, place = list[str](), "the database"
         with added_to(found):
             place = self.database.shown
         if (self.table is None) == (self.query is None):
-            what = "neither is" if self.table is None else "both are"
+            what = "neither is named" if self.table is None else "both are named"
             found.append(
-                f"A table or a query must be named to read from '{place}', and {what}; name one with "
+                f"Reading from '{place}' needs either a table or a query, and {what}. Name one with "
                 "shoal.DatabaseTable(…, table=…) (--table) or query=… (--query)."
             )
         elif self.table is not None:
             found += name_problems(self.table)
         elif not isinstance(self.query, str) or not self.query.strip() or "\0" in self.query:
-            found.append("The 'query' parameter must be a SELECT, as text.")
+            found.append("The 'query' parameter must be a SELECT statement, as text.")
         return found
 
     def __str__(self) -> str:
@@ -163,22 +163,23 @@ def database_of(address: str | os.PathLike[str]) -> Database:
     if not isinstance(text, str) or not is_address(address):
         raise InputError(f"The address of a database must be {KNOWN}.")
     if not isinstance(address, str) and _COLLAPSED.match(text):
-        raise InputError("The address of a database must be text, not a path; give it as str.")
+        raise InputError("The address of a database must be text, not a path. Give it as str.")
     if text.lower().startswith("jdbc:"):
-        raise InputError(f"Databases of kind 'jdbc' cannot be used; use {KNOWN}.")
+        raise InputError(f"Databases of kind 'jdbc' are not supported. Use {KNOWN}.")
     if _is_connection_string(text):
         raise InputError(
-            "A connection string like host=… dbname=… cannot be used; write it as an address, "
-            "postgresql://USER@HOST/DATABASE, and leave the password to PGPASSWORD, a password file or a service file."
+            "A connection string like host=… dbname=… is not supported. Write it as an address, "
+            "postgresql://USER@HOST/DATABASE, and keep the password in PGPASSWORD, a password file or a service "
+            "file."
         )
     if "\0" in text:
-        raise InputError("The address of the database holds a NUL character; remove it.")
+        raise InputError("The address of the database contains a NUL character. Remove it.")
     scheme = _SCHEME.fullmatch(text)
     if scheme is None:
         return Database(SUFFIXES[Path(text).suffix.lower()], text, text)
     name, rest = scheme["name"].lower(), scheme["rest"]
     if name in _OTHERS:
-        raise InputError(f"Databases of kind '{name}' cannot be used; use {KNOWN}.")
+        raise InputError(f"Databases of kind '{name}' are not supported. Use {KNOWN}.")
     return Database(KINDS[name], *KINDS[name].locate(rest))
 
 
@@ -198,26 +199,26 @@ def without_password(address: str) -> tuple[str, bool]:
 
 
 def reading_of(data: object) -> dict[str, Any]:
-    """What is read from a database, as fields of `Input`; of anything but its tables there is nothing to say."""
+    """What is read from a database, as fields of `Input`; empty for anything but its tables."""
     return {"table": data.table, "query": data.query} if isinstance(data, DatabaseTable) else {}
 
 
 def stored_place(
     path: str | os.PathLike[str], table: str | None, if_exists: str
 ) -> DatabaseTable | None:
-    """The table of a database that a release shall be written to, None for a file."""
+    """The table of a database to write a release to, None for a file."""
     if is_address(path):
         return DatabaseTable(path, table)
     if table is not None or if_exists != "fail":
         raise InputError(
-            "'table' and 'if_exists' are about databases, and this output is a file; leave them out, or give the "
+            "'table' and 'if_exists' are for databases, but this output is a file. Leave them out, or give the "
             "address of a database."
         )
     return None
 
 
 def name_problems(name: object) -> list[str]:
-    """Sentences for a name of a table that cannot be one."""
+    """Return problems with the name of a table."""
     if not isinstance(name, str):
         return [f"The name of a table must be text. Got {shown(name)} instead."]
     found: list[str] = []
@@ -245,7 +246,7 @@ def split_name(name: str) -> tuple[str, ...]:
             break
     if not 1 <= len(parts) <= 2 or place != len(name) + 1 or "\0" in name:
         raise InputError(
-            f"{shown(name)} is no name of a table; write TABLE or SCHEMA.TABLE, and put a part with dots or quotation "
-            'marks into double quotes, like health."patients 2.0".'
+            f"{shown(name)} is not a valid table name. Write TABLE or SCHEMA.TABLE, and put a part with dots or "
+            'quotation marks into double quotes, like health."patients 2.0".'
         )
     return tuple(parts)

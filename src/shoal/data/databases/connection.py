@@ -1,4 +1,4 @@
-"""What reading and writing ask of a database, whatever its kind; databases that are files."""
+"""What reading and writing need from a database of any kind; databases that are files."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ if TYPE_CHECKING:
 
 
 def file_problems(database: Database, writes: bool) -> list[str]:
-    """Sentences for why the file of a database cannot be opened."""
+    """Return reasons why the file of a database cannot be opened."""
     path = database.path
     try:
         mode = path.stat().st_mode
     except OSError:
-        return [f"'{path}' does not exist; check the path."]
+        return [f"'{path}' does not exist. Check the path."]
     if not stat.S_ISREG(mode):
-        return [f"'{path}' is no file of a database; check the path."]
+        return [f"'{path}' is not a database file. Check the path."]
     if not os.access(path, os.R_OK | (os.W_OK if writes else 0)):
-        return [f"You may not {'write' if writes else 'read'} '{path}'; check its permissions."]
+        return [f"You may not {('write' if writes else 'read')} '{path}'. Check its permissions."]
     if writes and not os.access(path.parent, os.W_OK | os.X_OK):
-        return [f"The folder of '{path}' is not writable, which a database needs; check it."]
+        return [
+            f"The folder of '{path}' is not writable, but the database needs to write there. Check its permissions."
+        ]
     return []
 
 
 def file_identity(database: Database) -> tuple[str, str]:
-    """What tells a file from all others, whatever path leads to it."""
+    """An identity of a file that does not depend on the path that leads to it."""
     found = database.path.stat()
     return f"{database.kind.name} {found.st_dev}", str(found.st_ino)
 
@@ -52,16 +54,16 @@ BYTES_OF_A_CELL = 12  # about, as text
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column as a database holds it: its name, its type there, and the SQL that reads it."""
+    """A column in a database: its name, its type there, and the SQL that reads it."""
 
     name: str
     type: str
     expression: str
-    is_number_text: bool = False  # whether it holds exact numbers that are read as text
+    is_number_text: bool = False  # whether it contains exact numbers that are read as text
 
 
 def quoted(*parts: str) -> str:
-    """Names in SQL, joined by dots; a quotation mark in one is doubled, so that none can end early."""
+    """Names in SQL, joined by dots; quotation marks in them are doubled, so that none can end a name early."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
 
@@ -71,28 +73,28 @@ def text_in_sql(value: str) -> str:
 
 
 class Connection(ABC):
-    """A kind of database, and one transaction in one: what it did is undone unless it is committed.
+    """A kind of database, and one transaction in one: its changes are undone unless it is committed.
 
-    A new kind is a subclass, entered in `KINDS` (`address.py`).
+    A new kind is a subclass, listed in `KINDS` (`address.py`).
     """
 
     name: ClassVar[str]  # of the kind, and the scheme of its addresses
-    schemes: ClassVar[tuple[str, ...]] = ()  # that addresses may have instead
+    schemes: ClassVar[tuple[str, ...]] = ()  # alternatives in addresses
     suffixes: ClassVar[tuple[str, ...]] = ()  # of its files, which need no scheme
     form: ClassVar[str]  # of its addresses, for messages
     library: ClassVar[str]  # the driver
     extra: ClassVar[str] = "databases"  # that installs it
-    is_file: ClassVar[bool] = True  # which may be made by writing to it
+    is_file: ClassVar[bool] = True  # which writing can create
     counts_quickly: ClassVar[bool] = True  # combinations, sooner than it hands over all records
-    signs: ClassVar[Mapping[str, str]] = {}  # the driver's words in lower case: what they mean
+    signs: ClassVar[Mapping[str, str]] = {}  # the driver's words in lower case, and what they mean
 
     @classmethod
     def locate(cls, rest: str) -> tuple[str, str]:
-        """How to reach the database behind a scheme, and how a message may name it."""
+        """How to reach the database after a scheme, and its name in messages."""
         if not re.match("///.", rest):
             raise InputError(
-                f"The file of a {cls.name} database stands behind three slashes; write {cls.name}:///FILE, and "
-                f"{cls.name}:////FILE for one from the root."
+                f"The path of a {cls.name} database needs three slashes. Write {cls.name}:///FILE, or "
+                f"{cls.name}:////FILE for an absolute path."
             )
         return rest[3:], rest[3:]
 
@@ -118,7 +120,7 @@ class Connection(ABC):
 
     @classmethod
     def name_problems(cls, name: str) -> list[str]:
-        """A sentence for a name of a table that the database keeps for itself."""
+        """Return a sentence if the database reserves the name of a table."""
         return []
 
     @classmethod
@@ -135,7 +137,7 @@ class Connection(ABC):
 
     @classmethod
     def reason(cls, error: Any) -> str:
-        """Why the database failed, as one sentence that goes on after its name."""
+        """Why the database failed, as the rest of a sentence that begins with its name."""
         words, kind = str(error).lower(), type(error).__name__
         for sign, sentence in cls.signs.items():
             if sign in words:
@@ -146,7 +148,7 @@ class Connection(ABC):
             return HOLDS
         code = getattr(error, "sqlstate", None)
         told = f"code {code}" if code else kind
-        return f"could not finish ({told}), and nothing was written; see its log"
+        return f"could not finish ({told}), and nothing was written. See its log"
 
     def __init__(self, database: Database, writes: bool) -> None:
         self.database = database
@@ -159,11 +161,11 @@ class Connection(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Undo what was not committed, and leave."""
+        """Undo what was not committed, and disconnect."""
 
     @abstractmethod
     def commit(self) -> None:
-        """Let what was done be seen by others, all at once."""
+        """Make the changes visible to others, all at once."""
 
     @abstractmethod
     def tables(self) -> list[str]:
@@ -175,33 +177,33 @@ class Connection(ABC):
 
     @abstractmethod
     def columns(self, source: str) -> list[StoredColumn]:
-        """The columns of what stands behind FROM."""
+        """The columns of the source after FROM."""
 
     @abstractmethod
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
-        """The records of what stands behind FROM, as a stream."""
+        """The records of the source after FROM, as a stream."""
 
     @abstractmethod
     def relations(self, source: str) -> frozenset[Relation]:
-        """All tables that are read for what stands behind FROM, also through views."""
+        """All tables that are read for the source after FROM, also through views."""
 
     @abstractmethod
     def size(self, source: str) -> int:
-        """About how many bytes the records of what stands behind FROM have, 0 where nobody knows."""
+        """About how many bytes the records of the source after FROM have, 0 if unknown."""
 
     @abstractmethod
     def target_problems(
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
     ) -> list[str]:
-        """Sentences for why a table cannot be written."""
+        """Return reasons why a table cannot be written."""
 
     @abstractmethod
     def stage(
         self, target: DatabaseTable, name: str, data: pa.RecordBatchReader, types: Mapping[str, str]
     ) -> str:
-        """Write records to a new table beside the target; returns what stands behind FROM to read it.
+        """Write records to a new table next to the target; return the SQL after FROM that reads it.
 
-        `types` are those that single columns shall have, as this database calls them.
+        `types` are the types of single columns, as this database calls them.
         """
 
     @abstractmethod
@@ -213,7 +215,7 @@ class Connection(ABC):
         """The name of a table in the schema of the target, as SQL has it."""
 
     def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
-        """Give a staged table its name, in place of one that has it if that shall be replaced."""
+        """Give a staged table its name; an existing one is replaced if that was chosen."""
         own = target.parts[-1]
         if if_exists == "replace":
             self.run(f"DROP TABLE IF EXISTS {self.beside(target, own)}")
@@ -222,24 +224,26 @@ class Connection(ABC):
     def existing_problems(
         self, target: DatabaseTable, if_exists: IfExists, is_read: bool, is_view: bool
     ) -> list[str]:
-        """A sentence for why a table or view that exists cannot be replaced; what is read is never changed."""
+        """Return a sentence if an existing table or view cannot be replaced; what is read is never changed."""
         name, database = repr(target.table), self.database
         if is_read:
             return [
-                f"The table {name} in '{database}' is read to make this release and would be lost; name another table "
-                "to write."
+                f"The table {name} in '{database}' is read to make this release and would be lost. Name another "
+                "table to write."
             ]
         if if_exists != "replace":
             return [
-                f"The table {name} exists in '{database}'; choose another name or pass --if-exists replace "
+                f"The table {name} exists in '{database}'. Choose another name or pass --if-exists replace "
                 '(if_exists="replace").'
             ]
         if is_view:
-            return [f"{name} in '{database}' is a view and is not replaced; name another."]
+            return [
+                f"{name} in '{database}' is a view, which cannot be replaced. Choose another name."
+            ]
         return []
 
     def missing(self, table: DatabaseTable) -> str:
-        """Say that there is no such table, and which was probably meant."""
+        """Report a missing table, and which one was probably meant."""
         known = self.tables()
         close = near_miss(str(table.table), known) or f"; tables: {_some(known)}."
         return f"There is no table {table.table!r} in '{self.database}'{close}"
@@ -251,7 +255,7 @@ class AdbcConnection(Connection):
     _connection: Any
 
     def close(self) -> None:
-        with suppress(Exception):  # of a connection that is lost there is nothing to undo
+        with suppress(Exception):  # if the connection is lost, there is nothing to undo
             self._connection.rollback()
         with suppress(Exception):
             self._connection.close()
@@ -299,11 +303,11 @@ def selected(columns: Sequence[StoredColumn]) -> str:
 
 
 def library_problems(database: Database) -> list[str]:
-    """A sentence if the driver of a database is not installed."""
+    """Return a sentence if the driver of a database is not installed."""
     kind, package = database.kind, database.kind.library.replace("_", "-")
     if find_spec(kind.library) is not None:
         return []
-    return [f"'{database}' needs {package}; run: pip install 'shoal[{kind.extra}]'."]
+    return [f"'{database}' needs {package}. Install it with: pip install 'shoal[{kind.extra}]'."]
 
 
 def connect(database: Database, writes: bool = False) -> Connection:

@@ -46,12 +46,12 @@ _CLASSES = {  # of errors
     "ConversionException": why.DATA,
     "InvalidInputException": why.DATA,
     "OutOfRangeException": why.DATA,
-    "PermissionException": "may not use files beside its own; query its own tables",
+    "PermissionException": "may only read its own tables. Query only tables in this file",
     "OutOfMemoryException": why.MEMORY,
 }
 
 OLD, NEW = "shoal_old", "shoal_new"
-# What a file holds: of sequences and types only the names, since copies spell their definitions in another way.
+# What a file contains: of sequences and types only the names, since copies spell their definitions differently.
 _OBJECTS = """
 SELECT 'table', schema_name, table_name, sql FROM duckdb_tables() WHERE database_name = {name}
 UNION ALL SELECT 'view', schema_name, view_name, sql FROM duckdb_views() WHERE database_name = {name} AND NOT internal
@@ -75,7 +75,7 @@ class DuckDBFile(Connection):
     signs: ClassVar[Mapping[str, str]] = {
         "could not set lock": why.BUSY,
         "conflicting lock": why.BUSY,
-        "different configuration": "is open in this program already; close that connection first",
+        "different configuration": "is open in this program already. Close that connection first",
         "no space left": why.FULL,
         "not a valid duckdb": why.BROKEN,
         "version number": why.BROKEN,
@@ -93,7 +93,7 @@ class DuckDBFile(Connection):
     def change(
         cls, database: Database, fill: Callable[[Database], None], replaces: Callable[[], bool]
     ) -> None:
-        """Change a file; to replace a table by a new file, since freed blocks of the old one would keep every row."""
+        """Change a file; replacing a table makes a new file, because freed blocks would keep every row."""
         if not replaces():
             fill(database)
             return
@@ -105,12 +105,12 @@ class DuckDBFile(Connection):
 
         super().__init__(database, writes)
         raise_problems(file_problems(database, writes))
-        if writes and not database.path.stat().st_size:  # which is no file of DuckDB's
+        if writes and not database.path.stat().st_size:  # which is not a DuckDB file
             database.path.unlink()
         self._connection = duckdb.connect(
             str(database.path),
             read_only=not writes,
-            # A query reads and writes no other file, and takes no name for a variable of this program.
+            # A query reads and writes no other file, and reads no name as a variable of this program.
             config={"enable_external_access": False, "python_enable_replacements": False},
         )
         self.run("SET enable_progress_bar = false")  # on where Python is interactive
@@ -139,7 +139,7 @@ class DuckDBFile(Connection):
         return [name if schema == "main" else f"{schema}.{name}" for schema, name in found]
 
     def _kind(self, table: DatabaseTable) -> str | None:
-        """What a name stands for, None where it stands for nothing; case does not matter."""
+        """What a name refers to, None for nothing; case does not matter."""
         found = self._rows(
             "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_catalog() "
             "AND lower(table_schema) = lower(?) AND lower(table_name) = lower(?)",
@@ -203,7 +203,7 @@ class DuckDBFile(Connection):
         return place
 
     def _is_read(self, name: str, read: frozenset[Relation]) -> bool:
-        """Whether a table may be among those that were read, which are written with or without their schema."""
+        """Whether a table may be among those that were read, whose names may lack their schema."""
         place, full = file_identity(self.database), f".{_unquoted(name)}"
         found = [f".{own[-1]}" for own in read if own[:-1] == place]
         return any(full.endswith(own) or own.endswith(full) for own in found)
@@ -223,7 +223,7 @@ def _unquoted(name: str) -> str:
 
 
 def _rewrite(database: Database, change: Callable[[Database], None]) -> None:
-    """Change a copy of a DuckDB file, and let a fresh copy of that take its place in one step.
+    """Change a copy of a DuckDB file, and then let a fresh copy of that replace the file in one step.
 
     The old file is locked meanwhile, as DuckDB locks files it writes. The new one gets its owner and permissions.
     """
@@ -233,7 +233,7 @@ def _rewrite(database: Database, change: Callable[[Database], None]) -> None:
         def fill(file: Path) -> None:
             _copy(connection, database.path, changed)
             change(replace(database, uri=str(changed)))
-            file.unlink()  # an empty file is none of DuckDB's
+            file.unlink()  # an empty file is not a DuckDB file
             _copy(connection, changed, file)
 
         write_atomically(database.path, True, fill, suffix=database.path.suffix, folder=folder)
@@ -254,7 +254,7 @@ def _locked(database: Database, folder: Path) -> Iterator[Any]:
 
 
 def _copy(connection: Any, source: Path, target: Path) -> None:
-    """Copy everything that a file holds, but not its free blocks, into a new file of the same format."""
+    """Copy everything that a file contains, except its free blocks, into a new file of the same format."""
     [(opened, path)] = connection.execute(
         "SELECT database_name, path FROM duckdb_databases() WHERE database_name = current_catalog()"
     ).fetchall()
@@ -269,8 +269,8 @@ def _copy(connection: Any, source: Path, target: Path) -> None:
             connection.execute(f"COPY FROM DATABASE {quoted(old)} TO {NEW}")
             if _objects(connection, old) != _objects(connection, NEW):
                 raise InputError(
-                    f"The file '{source.name}' holds something that cannot be copied, and a table is replaced by "
-                    "copying all others; choose a new name for the table, or a new file."
+                    f"The file '{source.name}' contains something that cannot be copied, but replacing a table "
+                    "copies all others. Choose a new name for the table, or a new file."
                 )
         finally:
             connection.execute(f"DETACH {NEW}")

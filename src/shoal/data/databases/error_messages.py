@@ -1,6 +1,6 @@
-"""What a database says when something fails, as one sentence of ours: its own words may show cells and passwords.
+"""What a database reports when something fails, as a sentence of ours: its own message may show cells and passwords.
 
-Which of its words mean which sentence is said by each kind of database (`Connection.reason`).
+Each kind of database lists which of its words mean which sentence (`Connection.reason`).
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from shoal.errors import translate_errors
 if TYPE_CHECKING:
     from shoal.data.databases.address import Database
 
-# That drivers raise errors of, next to their own.
+# errors that drivers raise besides their own
 LIBRARIES = ("adbc_driver_manager", "_duckdb", "pyarrow")
 
-FULL = "has no space left; make room there"
-BUSY = "is in use by somebody else; wait until they are done, or stop them"
+FULL = "has no space left. Free some"
+BUSY = "is in use by another program. Wait until it has finished, or stop it"
 QUERY = (
-    "does not understand the query; try it there first: one SELECT, without parameters, whose columns have "
-    "names of their own"
+    "does not understand the query. Test it there first: it must be one SELECT, without parameters, whose "
+    "columns have distinct names"
 )
-NOT_FOUND = "has no such table, schema or column any more; check the names"
-DATA = "cannot make one of the values what the query wants; try the query there first"
-READ_ONLY = "only lets you read; a query must be a SELECT, and an output needs a database that may be written"
-EXISTS = "has a table of the output's name by now; choose another name or pass --if-exists replace"
-BROKEN = "is no whole database of its kind; check the file, and that its version is one that is known here"
-HOLDS = "cannot hold one of the columns; make it numbers, dates or text, or leave it out"
+NOT_FOUND = "no longer has such a table, schema or column. Check the names"
+DATA = "could not convert a value to the type the query asks for. Test the query there first"
+READ_ONLY = "is read-only for you. A query must be a SELECT, and an output needs a database that you may write to"
+EXISTS = "now has a table with the output's name. Choose another name or pass --if-exists replace"
+BROKEN = "is damaged or has an unknown version. Check the file and its version"
+HOLDS = "cannot store one of the columns. Convert it to numbers, dates or text, or leave it out"
 
-UNOPENED = "cannot be opened; check the path and its permissions"
-MEMORY = "needs more memory than there is; read fewer columns or records"
+UNOPENED = "cannot be opened. Check the path and its permissions"
+MEMORY = "ran out of memory. Read fewer columns or records"
 
 
 @contextmanager
 def driver_errors(database: Database) -> Iterator[None]:
-    """Turn what a driver raises into one sentence, from which nothing of its own words can be had."""
+    """Turn errors of a driver into one sentence that repeats nothing of the driver's message."""
     with translate_errors(
         lambda error: _is_foreign(error, database.kind.library),
         lambda error: f"The database '{database}' {database.kind.reason(error)}.",
@@ -51,7 +51,7 @@ def driver_errors(database: Database) -> Iterator[None]:
 
 
 def _is_interrupt(error: Exception) -> bool:
-    """Whether a driver raised this because of Ctrl-C, which ADBC takes for itself and turns into other errors."""
+    """Whether a driver raised this because of Ctrl-C, which ADBC handles itself and turns into other errors."""
     if isinstance(error.__cause__, KeyboardInterrupt):
         return True
     is_main = threading.current_thread() is threading.main_thread()
@@ -59,6 +59,6 @@ def _is_interrupt(error: Exception) -> bool:
 
 
 def _is_foreign(error: Exception, library: str) -> bool:
-    """Whether a driver raised it; what a stream of Arrow raises for one is an OSError without a number."""
+    """Whether a driver raised it; errors inside an Arrow stream are an OSError without a number."""
     module = type(error).__module__.partition(".")[0]
     return module in (*LIBRARIES, library) or (isinstance(error, OSError) and error.errno is None)

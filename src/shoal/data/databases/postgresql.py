@@ -38,16 +38,16 @@ _SCALARS = (
     "timestamp without time zone",
     "timestamp with time zone",
 )
-# Types that arrive as they are; all others are read as their text.
+# Types that are read unchanged; all others are read as text.
 NATIVE = {*_SCALARS, "bytea", "time without time zone", *(f"{name}[]" for name in _SCALARS[:8])}
 NUMERIC = "numeric"
-_CUT_OFF = ("character", "bit")  # without their length, these hold one sign: they stay text
+_CUT_OFF = ("character", "bit")  # without their length, these have one character: they stay text
 _TYPE = "SELECT oid::regtype::text AS own FROM pg_type WHERE oid = to_regtype({kind}) AND typtype <> 'p'"
 _ORDINARY = "r"  # the mark of an ordinary table in the catalogue
 _LOCAL = {  # settings of a transaction
     "client_encoding": "UTF8",
     "standard_conforming_strings": "on",
-    "lock_timeout": "60s",  # for whoever waits to replace a table
+    "lock_timeout": "60s",  # for sessions that wait to replace a table
     "synchronize_seqscans": "off",  # so that records come in the order they were written
     "max_parallel_workers_per_gather": "0",
     "work_mem": "64MB",  # to count combinations
@@ -94,7 +94,7 @@ WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation'
 """
 
 
-# Hosts with numbers for ports, and a database of plain letters: anything else might be part of a password.
+# Hosts with numbers for ports, and a database of plain letters: anything else could be part of a password.
 _HARMLESS = re.compile(
     r"(?P<shown>[\w.\[\]-]*(:\d+)?(,[\w.\[\]-]+(:\d+)?)*(/[\w.-]*)?)(\?.*)?", re.S
 )
@@ -103,7 +103,7 @@ _USER = re.compile(r"[\w.%~+-]*")
 _PLACE = re.compile(
     r"(?:(?:\[[\da-f:.%]+\]|[\w.%-]*)(?::\d*)?(?:,|(?=/|$)))*(?:/[\w.%~ -]*)?", re.I
 )
-_OPTIONS = (  # of an address, those that hold no secret
+_OPTIONS = (  # parameters of an address that contain no secret
     "host",
     "hostaddr",
     "port",
@@ -127,20 +127,18 @@ _OPTIONS = (  # of an address, those that hold no secret
 _WORD = re.compile(r"\s*(\w+)\s*=\s*(?:'(?:[^'\\]|\\.)*'|[^\s']\S*|)")
 LONGEST_NAME = 63  # bytes of a name; longer ones are cut off
 
-_TIMEOUT = "stopped the work, since it took longer than it allows (statement_timeout); ask for more"
-_NO_DATABASE = "has no such database; check the name behind the host"
+_TIMEOUT = "stopped the work, because it took longer than the server allows (statement_timeout). Ask for a higher limit"
+_NO_DATABASE = "has no such database. Check the name after the host"
 _UNREACHABLE = (
-    "cannot be reached; check host, port and network, or what PGHOST, PGPORT and PGSERVICE say"
+    "cannot be reached. Check host, port and network, or what PGHOST, PGPORT and PGSERVICE say"
 )
 _REFUSED = (
-    "refuses to let you in; check the user, and the password in PGPASSWORD, a password file (PGPASSFILE) or a service "
-    "file"
+    "refused the login. Check the user, and the password in PGPASSWORD, a password file (PGPASSFILE) or a "
+    "service file"
 )
-_LOST = (
-    "broke the connection off, and what was not finished is undone; try again, or ask who runs it"
-)
-_PORT = "has an address that cannot be read; a port is a number"
-_RIGHTS = "does not grant you the right; ask its owner to GRANT it, or use another user"
+_LOST = "closed the connection, and unfinished work is undone. Try again, or ask its administrator"
+_PORT = "has an address that cannot be read. A port must be a number"
+_RIGHTS = "denies you permission. Ask the owner to GRANT it, or use another user"
 # What SQLSTATE means, by its beginnings.
 _CODES = {
     "28": _REFUSED,
@@ -157,10 +155,9 @@ _CODES = {
     "42": why.QUERY,
     "0A": why.QUERY,
     "25006": why.READ_ONLY,
-    "2BP01": "has views or keys that depend on the table that shall be replaced; drop them first, or choose another "
-    "name",
+    "2BP01": "has views or keys that depend on the table to be replaced. Drop them first, or choose another name",
     "53100": why.FULL,
-    "53": "has no room for another connection or no memory left; try again later",
+    "53": "has no free connection or memory. Try again later",
     "22": why.DATA,
 }
 
@@ -179,11 +176,11 @@ class PostgreSQL(AdbcConnection):
         "no password supplied": _REFUSED,
         "no pg_hba.conf entry": _REFUSED,
         'role "': _REFUSED,
-        "invalid connection option": "has an address with an option that is not known; mend it",
+        "invalid connection option": "has an address with an unknown option. Correct it",
         "invalid integer value": _PORT,
-        "invalid uri": "has an address that cannot be read; write signs of a password as %40 and so on",
+        "invalid uri": "has an address that cannot be read. Encode special characters of a password, such as @ as %40",
         "invalid port": _PORT,
-        "definition of service": "has no such service in the service file; check PGSERVICE and PGSERVICEFILE",
+        "definition of service": "has no such service in the service file. Check PGSERVICE and PGSERVICEFILE",
         "could not translate host": _UNREACHABLE,
         "connection refused": _UNREACHABLE,
         "timeout expired": _UNREACHABLE,
@@ -214,7 +211,7 @@ class PostgreSQL(AdbcConnection):
 
     @classmethod
     def locate(cls, rest: str) -> tuple[str, str]:
-        """The address, and as a message may show it: hosts and database, nothing that might be a secret."""
+        """The address, and its form in messages: hosts and database, nothing that might be a secret."""
         found = _HARMLESS.fullmatch(rest[2:].rpartition("@")[2])
         return f"{cls.name}:{rest}", f"{cls.name}://{found['shown'] if found else '…'}"
 
@@ -235,7 +232,7 @@ class PostgreSQL(AdbcConnection):
 
     @classmethod
     def is_connection_string(cls, text: str) -> bool:
-        """Whether a text says how to connect in words like host=… password=…; a file may be called user=1.csv."""
+        """Whether a text is a connection string like host=… password=…; a file may be called user=1.csv."""
         words, place = [], 0
         while found := _WORD.match(text, place):
             words.append(found[1].lower())
@@ -247,13 +244,14 @@ class PostgreSQL(AdbcConnection):
     @classmethod
     def type_problems(cls, schema: pa.Schema, database: Database) -> list[str]:
         found = [
-            f"Column '{name}' has a name of more than {LONGEST_NAME} bytes, which PostgreSQL would cut off; rename it."
+            f"Column '{name}' has a name of more than {LONGEST_NAME} bytes, which PostgreSQL would cut off. "
+            "Rename it."
             for name in schema.names
             if len(name.encode()) > LONGEST_NAME
         ]
         return found + [
-            f"Column '{field.name}' has type {field.type}, which PostgreSQL cannot hold; make it numbers, dates or "
-            "text, or leave it out."
+            f"Column '{field.name}' has type {field.type}, which PostgreSQL cannot store. Convert it to numbers, "
+            "dates or text, or leave it out."
             for field in schema
             if pa.types.is_nested(field.type) and not _is_plain_list(field.type)
         ]
@@ -261,7 +259,8 @@ class PostgreSQL(AdbcConnection):
     @classmethod
     def value_problems(cls, table: pa.Table) -> list[str]:
         return [
-            f"Column '{field.name}' holds texts with a NUL character, which PostgreSQL cannot hold; remove it."
+            f"Column '{field.name}' contains texts with a NUL character, which PostgreSQL cannot store. Remove "
+            "it."
             for field, column in zip(table.schema, table.columns, strict=True)
             if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
             and pc.any(pc.match_substring(column, "\0")).as_py()
@@ -295,7 +294,7 @@ class PostgreSQL(AdbcConnection):
     def columns(self, source: str) -> list[StoredColumn]:
         with self._connection.cursor() as cursor:
             names = cursor.adbc_execute_schema(f"SELECT * FROM {source}").names
-        if not names or len(set(names)) < len(names):  # which nobody can ask for by name
+        if not names or len(set(names)) < len(names):  # which cannot be selected by name
             return [StoredColumn(name, "", quoted(name)) for name in names]
         asked = ", ".join(f"pg_typeof(s.{quoted(name)})::text" for name in names)
         [row] = self._rows(
@@ -316,8 +315,8 @@ class PostgreSQL(AdbcConnection):
     def relations(self, source: str) -> frozenset[Relation]:
         """All tables that this transaction has read or is about to read.
 
-        Planning locks whatever a query names, also through views and partitions. Functions read tables that no plan
-        shows: these are locked, or at least counted as scanned, once the query has run.
+        Planning locks everything that a query names, also through views and partitions. Functions may read tables that
+        no plan shows: these are locked, or at least counted as scanned, once the query has run.
         """
         self._plan(source)
         place = self._place()
@@ -325,7 +324,7 @@ class PostgreSQL(AdbcConnection):
         return frozenset(found | {(*_FOREIGN, row["own"]) for row in self._rows(_REMOTE)})
 
     def _place(self) -> tuple[str, str]:
-        """What tells this database from all others, whatever its address: when its server began, and its number."""
+        """The identity of this database, whatever its address: when its server started, and its number."""
         [row] = self._rows(
             "SELECT pg_postmaster_start_time()::text AS start, oid::text AS own FROM pg_database "
             "WHERE datname = current_database()"
@@ -347,7 +346,7 @@ class PostgreSQL(AdbcConnection):
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
     ) -> list[str]:
         found = [
-            f"The name '{part}' has more than {LONGEST_NAME} bytes, which PostgreSQL would cut off; shorten it."
+            f"The name '{part}' has more than {LONGEST_NAME} bytes, which PostgreSQL would cut off. Shorten it."
             for part in target.parts
             if len(part.encode()) > LONGEST_NAME
         ]
@@ -357,7 +356,7 @@ class PostgreSQL(AdbcConnection):
         )
         if row["is_read_only"]:
             found.append(
-                f"The database '{self.database}' only lets you read; write to another, or as another user."
+                f"The database '{self.database}' is read-only for you. Write to another one, or as another user."
             )
         if not row["has_schema"]:
             known = self._rows(
@@ -368,8 +367,8 @@ class PostgreSQL(AdbcConnection):
             return [*found, f"There is no schema '{schema}' in '{self.database}'{close}"]
         if not row["may_create"]:
             found.append(
-                f"You may not create tables in schema '{schema}' of '{self.database}'; ask for GRANT CREATE ON SCHEMA, "
-                "or name another schema."
+                f"You may not create tables in schema '{schema}' of '{self.database}'. Ask for GRANT CREATE ON "
+                "SCHEMA, or name another schema."
             )
         if row["own"] is not None:
             found += self._existing_problems(target, if_exists, read, row)
@@ -382,18 +381,21 @@ class PostgreSQL(AdbcConnection):
         read: frozenset[Relation],
         row: Mapping[str, Any],
     ) -> list[str]:
-        """Sentences for why a table that exists cannot be replaced."""
+        """Return reasons why an existing table cannot be replaced."""
         is_read = bool(read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])})
         if found := self.existing_problems(target, if_exists, is_read, is_view=False):
             return found
         what = f"The table {target.table!r} in '{self.database}'"
         if row["kind"] != _ORDINARY or row["is_parted"]:
-            return [f"{what} is a view, has parts or is one, and is not replaced; name another."]
+            return [
+                f"{what} is a view or a partitioned table, or part of one, and cannot be replaced. Choose another "
+                "name."
+            ]
         if not row["is_owner"]:
-            return [f"{what} belongs to somebody else; ask its owner, or name another."]
+            return [f"{what} belongs to another user. Ask them, or choose another name."]
         if row["is_needed"]:
             return [
-                f"{what} is needed by views or foreign keys; drop these first, or name another."
+                f"{what} is needed by views or foreign keys. Drop these first, or choose another name."
             ]
         return []
 

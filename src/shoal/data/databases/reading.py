@@ -23,9 +23,9 @@ Tell = Callable[[int], None]  # is told the number of records read so far
 
 
 def open_stored(table: DatabaseTable) -> Source:
-    """Read a table into memory, with what is known of its database.
+    """Read a table into memory, with what is known about its database.
 
-    Texts of SQLite may be numbers or dates, as those of a CSV file may.
+    Texts of SQLite may be numbers or dates, like those of a CSV file.
     """
     with _opened(table) as connection:
         columns = _columns(connection, table)
@@ -65,7 +65,7 @@ def _typed(
 
 
 def _with_numbers(table: pa.Table, numbers: Mapping[str, Digits]) -> pa.Table:
-    """A table with decimals in place of the texts of exact numbers."""
+    """A table with decimals instead of the texts of exact numbers."""
     for name, digits in numbers.items():
         place = table.column_names.index(name)
         table = table.set_column(place, name, digits.typed(table.column(place)))
@@ -79,7 +79,7 @@ def relations_of(table: DatabaseTable) -> frozenset[Relation]:
 
 
 def stored_bytes(table: DatabaseTable) -> int:
-    """About how many bytes the records of a table have, 0 where nobody knows."""
+    """About how many bytes the records of a table have, 0 if unknown."""
     with _opened(table) as connection:
         return connection.size(table.source)
 
@@ -87,7 +87,7 @@ def stored_bytes(table: DatabaseTable) -> int:
 def read_all(
     connection: Connection, source: str, columns: Sequence[StoredColumn] | None = None
 ) -> pa.Table:
-    """Read what stands behind FROM in an open transaction; exact numbers are decimals."""
+    """Read the source after FROM in an open transaction; exact numbers are decimals."""
     asked = connection.columns(source) if columns is None else columns
     table = plain_table(connection.read(source, asked).read_all())
     numbers = {own.name: Digits() for own in asked if own.is_number_text}
@@ -105,7 +105,7 @@ def _check_texts(table: pa.Table) -> None:
     except (pa.ArrowException, ValueError):
         pass
     raise InputError(
-        "The table holds text that is not UTF-8; repair it, or read other columns with a query."
+        "The table contains text that is not UTF-8. Correct it, or read other columns with a query."
     )
 
 

@@ -35,7 +35,7 @@ _ROWS = 65_536  # records of a batch
 # Columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value.
 _AT_ONCE = 400
 SMALL = 10_000_000  # bytes of a file
-_PATIENCE = 10_000  # milliseconds that somebody who reads the file is waited for
+_PATIENCE = 10_000  # milliseconds to wait for other readers of the file
 
 
 class SQLite(AdbcConnection):
@@ -68,7 +68,7 @@ class SQLite(AdbcConnection):
     @classmethod
     def name_problems(cls, name: str) -> list[str]:
         if name.lower().startswith("sqlite_"):
-            return [f"SQLite keeps names like '{name}' for itself; choose another."]
+            return [f"SQLite reserves names like '{name}'. Choose another one."]
         return []
 
     @classmethod
@@ -91,14 +91,14 @@ class SQLite(AdbcConnection):
 
     def commit(self) -> None:
         super().commit()
-        # Where changes are kept in a log, the file itself and older parts of the log still hold the replaced rows.
+        # If changes are kept in a log, the file itself and older parts of the log still contain the replaced rows.
         self._connection.adbc_connection.set_autocommit(True)
         self._rows(f"PRAGMA busy_timeout = {_PATIENCE}")
         [row] = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
         if row["busy"]:
             warnings.warn(
-                f"The rows that were replaced are still in '{self.database}', since somebody else is reading it; when "
-                "they are done, run PRAGMA wal_checkpoint(TRUNCATE) there.",
+                f"The replaced rows are still in '{self.database}', because another program is reading it. When "
+                "it has finished, run PRAGMA wal_checkpoint(TRUNCATE) there.",
                 stacklevel=2,
             )
 
@@ -129,14 +129,14 @@ class SQLite(AdbcConnection):
         for start in range(0, len(names), _AT_ONCE):
             found |= self._kinds(source, names[start : start + _AT_ONCE])
         raise_problems(
-            f"Column '{name}' mixes bytes with numbers or text; convert it to one of these."
+            f"Column '{name}' mixes bytes with numbers or text. Convert it to one of these."
             for name, kinds in found.items()
             if "blob" in kinds and len(kinds) > 1
         )
         return [_column(name, kinds) for name, kinds in found.items()]
 
     def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
-        """Which kinds of values some columns hold."""
+        """Which kinds of values some columns contain."""
         asked = [(name, kind) for name in names for kind in _STORAGE]
         sums = ", ".join(
             f"TOTAL(typeof({quoted(name)}) = '{kind}') AS n{number}"
@@ -179,7 +179,7 @@ class SQLite(AdbcConnection):
     ) -> list[str]:
         *schema, name = target.parts
         if schema and schema[0].lower() != "main":
-            return [f"SQLite has no schema '{schema[0]}'; name the table alone."]
+            return [f"SQLite has no schema '{schema[0]}'. Name the table alone."]
         if found := self.name_problems(name):
             return found
         row = self._known().get(name.lower())

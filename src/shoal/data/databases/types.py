@@ -45,14 +45,14 @@ class Digits:
 
     @property
     def type(self) -> pa.DataType | None:
-        """The decimals that hold all of them exactly, None where none do."""
+        """The decimals that represent all of them exactly, None if there are none."""
         digits = self.whole + self.fraction
         if not self.is_number or digits > _MOST_DIGITS:
             return None
         return pa.decimal128(digits, self.fraction)
 
     def typed(self, texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-        """Texts as these decimals, or as they are."""
+        """Texts as these decimals, or unchanged."""
         return texts if self.type is None else _shortened(texts).cast(self.type)
 
 

@@ -35,10 +35,10 @@ _RECORDS = 65_536  # of a batch
 
 @dataclass(frozen=True)
 class StagedTable:
-    """A staged table, to be read back while nobody else sees it."""
+    """A staged table, to be read back while no one else sees it."""
 
     connection: Connection
-    source: str  # what stands behind FROM
+    source: str  # the SQL after FROM
 
     @property
     def names(self) -> list[str]:
@@ -47,7 +47,7 @@ class StagedTable:
 
     @property
     def is_counted_quickly(self) -> bool:
-        """Whether the database counts combinations sooner than it hands over all records."""
+        """Whether the database counts combinations faster than it returns all records."""
         return self.connection.counts_quickly
 
     def records(self) -> pa.Table:
@@ -70,16 +70,16 @@ def target_problems(
     data: pa.Schema | pa.Table | None = None,
     read: frozenset[Relation] = frozenset(),
 ) -> list[str]:
-    """Say in sentences why a table could not be written, before anything is computed.
+    """Return reasons why a table could not be written, before anything is computed.
 
     Parameters
     ----------
     target
-        Where it shall be written.
+        Where to write it.
     if_exists
-        What becomes of a table of that name: "fail" or "replace" it.
+        What to do with an existing table of that name: "fail" or "replace" it.
     data
-        The schema of what shall be written, or all of it.
+        The schema of the output, or all of it.
     read
         The tables that are read, which are never replaced.
     """
@@ -91,7 +91,7 @@ def target_problems(
         if_exists = "fail"
     if target.table is None:
         found.append(
-            "There is no table to write to; name it with --output-table (table=), like release.patients."
+            "No output table is named. Name it with --output-table (table=), for example release.patients."
         )
     else:
         found += name_problems(target.table)
@@ -126,7 +126,7 @@ def write_stored(
 ) -> None:
     """Write a table, whole or not at all; `prove` reads back what was written, and may raise.
 
-    Columns that are `unchanged` get the types that they have in the database they come from, if it is of this kind.
+    Columns that are `unchanged` get the types of the database they come from, if it is of this kind.
     """
     values, stored = plain_table(table), stored or NOWHERE
     raise_problems(target_problems(target, if_exists, values, stored.read))
@@ -185,7 +185,7 @@ def _publish(
             try:
                 source = connection.stage(target, name, own, types)
             except Exception:
-                if problems:  # what went wrong in our own batches, which a driver cannot tell
+                if problems:  # what went wrong in our own batches, which a driver cannot report
                     raise problems[0] from None
                 raise
             check(connection, source)
@@ -206,7 +206,7 @@ def _publish(
 
 
 def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Origin) -> bool:
-    """Whether a table is about to be replaced, once it is sure that it may be."""
+    """Whether a table is about to be replaced, once it is certain that this is allowed."""
     if if_exists != "replace":
         return False
     database = target.database
@@ -216,12 +216,12 @@ def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Origin) -> boo
 
 
 def _new_problems(target: DatabaseTable) -> list[str]:
-    """Sentences for why a new file with a table cannot be made."""
+    """Return reasons why a new file with a table cannot be made."""
     found = path_problems(target.database.path, False)
     found += target.database.kind.name_problems(target.parts[-1])
     if len(target.parts) > 1 and target.parts[0].lower() != "main":
         found.append(
-            f"'{target.database}' does not exist yet and has no schema '{target.parts[0]}'; name the table alone."
+            f"'{target.database}' does not exist yet and has no schema '{target.parts[0]}'. Name the table alone."
         )
     return found
 
@@ -235,7 +235,7 @@ def _cast(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.R
 def _looked_at(
     batches: Iterable[pa.RecordBatch], database: Database, problems: list[ShoalError]
 ) -> Iterator[pa.RecordBatch]:
-    """The same records; what is wrong with them is kept, since a stream cannot tell it."""
+    """The same records; problems with them are collected, since a stream cannot report them."""
     for batch in batches:
         found = database.kind.value_problems(pa.Table.from_batches([batch]))
         if found:

@@ -1,4 +1,4 @@
-"""What an engine adds to a run: how frames are opened, mixed and written, and how columns are named inside."""
+"""What an engine adds to a run: how frames are opened, hashed and written, and how columns are named inside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.encoding.frames import Frame
 from shoal.errors import InputError, shown, translate_errors
 from shoal.solve.counted.remote import RemoteSolver
 
-RESERVED = "_shoal_"  # how names of columns begin that only the way itself uses
+RESERVED = "_shoal_"  # prefix of columns that exist only inside a run
 
 _PLAIN = re.compile(r"\w(?:[\w -]*\w)?")
 _SPELLED = f"{RESERVED}named_"
@@ -98,9 +98,9 @@ class Backend(ABC):
         """Write a frame, in its order, where the work is done, and return what was written."""
 
     def key(self, frame: Lazy) -> int:
-        """A secret for the hashes of records, which are staged; none is needed where nobody else can read them.
+        """A secret for the hashes of records, which are staged; not needed if no one else can read them.
 
-        Where there is one, it follows from all records together, so that a second run makes the same groups.
+        If there is one, it depends on all records together, so that a second run makes the same groups.
         """
         return 0
 
@@ -117,7 +117,7 @@ class Backend(ABC):
         return self.collect(frame).to_arrow()
 
     def elsewhere(self) -> RemoteSolver | None:
-        """Another place than this process where parts of rounds can be solved."""
+        """A remote solver for parts of rounds, if there is one."""
         return None
 
     def numbers(self, frame: Lazy) -> dict[str, np.ndarray]:
@@ -130,7 +130,7 @@ class Backend(ABC):
 
 
 def engine_errors(engine: str) -> AbstractContextManager[None]:
-    """Turn what a library raises into one sentence; its own words may show cells."""
+    """Turn errors of a library into one sentence; its own message may show cells."""
     return translate_errors(_is_foreign, lambda error: _why(error, engine))
 
 
@@ -143,17 +143,14 @@ def _why(error: BaseException, engine: str) -> str:
     words = str(error).lower()
     if getattr(error, "errno", None) == errno.ENOSPC or any(sign in words for sign in FULL):
         return (
-            "The disk is full, so nothing was written; make room, or let the work be done elsewhere: beside the "
-            "output, or where the environment variable TMPDIR points to."
+            "The disk is full, so nothing was written. Free some space, or work elsewhere: next to the output, "
+            "or in the folder that the environment variable TMPDIR names."
         )
     if isinstance(error, MemoryError) or any(sign in words for sign in MEMORY):
-        return (
-            f"The engine {engine} ran out of memory; give it more (--memory, memory=), or less to hold: "
-            "fewer columns that are kept."
-        )
+        return f"The engine {engine} ran out of memory. Give it more (--memory, memory=), or keep fewer columns."
     return (
-        f"The engine {engine} could not finish ({type(error).__name__}); check that the table can be read to its "
-        "end, and that its columns hold numbers, dates or text."
+        f"The engine {engine} could not finish ({type(error).__name__}). Check that the whole table can be read, "
+        "and that its columns contain numbers, dates or text."
     )
 
 
@@ -162,8 +159,8 @@ def _why(error: BaseException, engine: str) -> str:
 BYTES_TO_SOLVE = 1_000
 BYTES_OF_A_CODE = 40
 FEWEST, MOST = 200_000, 8_000_000  # records solved at once; more would take hours
-SHARE = 0.6  # of free memory that is used where nobody says how much may be
-ENGINES_SHARE = 0.4  # of that, what an engine may use for itself
+SHARE = 0.6  # share of free memory that is used if no amount is given
+ENGINES_SHARE = 0.4  # share of that which an engine may use itself
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("kmgt", start=1)}
@@ -172,7 +169,7 @@ _LEAST = 256_000_000
 
 
 def read_memory(given: str | int | None) -> int:
-    """Bytes that may be used: what was given, like "8GB", or most of what is free.
+    """Read an amount like "8GB" as bytes; by default most of what is free.
 
     Examples
     --------
@@ -191,7 +188,7 @@ def read_memory(given: str | int | None) -> int:
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free, by what the system and the limit of a container say."""
+    """Bytes of free memory, according to the system and the limit of a container."""
     import psutil  # which takes a tenth of a second, for large tables only
 
     free = []

@@ -1,4 +1,4 @@
-"""From what was staged to the output: written beside it, audited, and renamed in one step."""
+"""From staged tables to the output: written next to it, audited, and renamed in one step."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def publish_file(
     unchanged: Sequence[str],
     spelled: Spelled,
 ) -> None:
-    """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
+    """Write one file, whole or not at all; unchanged columns get the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
     staged, kinds = opened.staged(RELEASE), opened.kinds(unchanged)
     raise_problems(stream_problems(schema_of(staged, kinds), target))
@@ -125,12 +125,12 @@ def publish_stored(
 def publish_written(
     target: Path, overwrite: bool, write: Callable[[Path], object], check: Callable[[Path], None]
 ) -> None:
-    """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
+    """Let a folder appear under its name once it is written and checked; until then, the old one stays."""
     real = Path(os.path.realpath(target))
     if real.exists() and not (overwrite and real.is_dir()):
         raise InputError(output_exists_problem(target))
     if not real.parent.is_dir():
-        raise InputError(f"The folder '{real.parent}' does not exist; make it first.")
+        raise InputError(f"The folder '{real.parent}' does not exist. Create it first.")
     restore_folder(real)
     with folder_beside(real) as folder:
         fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
@@ -145,11 +145,11 @@ def publish_written(
             why = system_reason(error)
         finally:
             restore_folder(real)
-    raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
+    raise InputError(f"'{target}' cannot be written: {why}. Choose another place.")
 
 
 def restore_folder(target: Path) -> None:
-    """Bring back the folder that a killed run had just moved out of the way, or remove it if it was replaced."""
+    """Restore the folder that a killed run had just moved, or remove it if it was replaced."""
     for old in target.parent.glob(f".{target.name}.*.old"):
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)

@@ -35,7 +35,7 @@ SCHEMA = f"{PART} bigint, {NUMBER} bigint, {BYTES} binary"
 
 
 class Executors:
-    """The executors of a session, as a place where parts of a round are solved."""
+    """The executors of a session, as a remote solver for parts of a round."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -46,7 +46,7 @@ class Executors:
         frame = self._session.range(1).mapInArrow(_asking(), "version string")
         try:
             return str(frame.toArrow()["version"][0].as_py())
-        except Exception:  # no Python there, or another one than here
+        except Exception:  # no Python there, or another version than here
             return ""
 
     def is_ready(self) -> bool:
@@ -55,11 +55,11 @@ class Executors:
     @property
     def note(self) -> str:
         if self.is_ready():
-            return "parts of rounds were solved by the executors"
+            return "the Spark executors solved the parts of the table"
         found = f"version {self.version} of shoal" if self.version else "no shoal"
         return (
-            f"parts of rounds were solved by the driver: executors have {found}; install version {__version__} there "
-            "to solve them in less time"
+            f"the Spark driver solved the parts of the table, because the executors have {found}; to save time, "
+            f"install version {__version__} there"
         )
 
     def solve(self, parts: Sequence[bytes]) -> list[bytes]:
@@ -130,10 +130,10 @@ _KEPT: set[Tables] = set()
 
 
 class Tables:
-    """What one run stages, removed when it is closed or at the end of the process.
+    """Everything that one run stages, removed when it is closed or at the end of the process.
 
-    Where Spark runs on this machine these are folders for their owner alone, else tables: who may read those is up to
-    the catalogue.
+    If Spark runs on this computer, these are folders that only their owner can read; otherwise they are tables, and the
+    catalogue decides who may read them.
     """
 
     def __init__(self, session: Any) -> None:
@@ -146,7 +146,7 @@ class Tables:
 
     @property
     def is_private(self) -> bool:
-        """Whether nobody but the user can read what is staged."""
+        """Whether only the user can read what is staged."""
         return self.folder is not None
 
     def write(self, native: Any, what: str) -> Any:
@@ -186,10 +186,10 @@ class Tables:
 
 
 def _shared_folder(session: Any) -> Staging | None:
-    """A folder for its owner alone that Spark can use, None where it runs elsewhere or as somebody else."""
+    """A folder that Spark can use and only its owner can read; None if Spark runs elsewhere or as another user."""
     try:
         is_local = str(session.conf.get("spark.master")).startswith("local")
-    except Exception:  # platforms that keep it to themselves
+    except Exception:  # platforms that do not report it
         is_local = False
     if not is_local:
         return None
@@ -260,7 +260,7 @@ class Spark(Backend):
 
     def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
         native = frame.to_native()
-        # As a table, since plans, which Spark shows to anybody on its page, print literals but no tables.
+        # As a table, because plans, which Spark shows to anyone on its page, print literals but no tables.
         key = self.session.createDataFrame(pa.table({KEY: [f"{secret:064x}"]}))
         mixed = F.xxhash64(*map(F.col, map(_quoted, columns)))
         keyed = F.sha2(F.concat(F.col(KEY), F.hex(mixed)), 256)
@@ -286,7 +286,7 @@ def open_spark(table: Any, memory: int) -> LargeTable:
             session = SparkSession.builder.getOrCreate()
             if not str(table).rstrip("/").endswith(".parquet"):
                 raise InputError(
-                    f"Spark reads Parquet by itself only; read '{table}' into a DataFrame and give that."
+                    f"Spark only reads Parquet here. Read '{table}' into a DataFrame and give that."
                 )
             native = session.read.parquet(str(table))
         else:
@@ -304,7 +304,7 @@ def publish(
     assert isinstance(engine, Spark)
     if target.endswith((".csv", ".tsv", ".gz", ".jsonl", ".ndjson", ".xlsx")):
         raise InputError(
-            f"Spark does not write '{target}'; name a table of the catalogue or a folder, for Parquet files."
+            f"Spark cannot write '{target}'. Name a table of the catalogue, or a folder for Parquet files."
         )
     if "/" not in target:
         _publish_table(engine, target, staged, overwrite, prove)
@@ -348,10 +348,10 @@ def _publish_table(
 def _publish_far(
     engine: Spark, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
 ) -> None:
-    """Write to a file system that only Spark reaches: nothing can be renamed there, so nothing is replaced."""
+    """Write to a file system that only Spark can reach: files cannot be renamed there, so none are replaced."""
     if overwrite:
         raise InputError(
-            f"'{target}' cannot be replaced in one step; choose a new folder, or a table of the catalogue."
+            f"'{target}' cannot be replaced in one step. Choose a new folder, or a table of the catalogue."
         )
     engine.outward(staged).write.mode("errorifexists").parquet(target)
     prove(engine.inward(engine.session.read.parquet(target)))

@@ -1,1 +1,1 @@
-"""Tables in files, read and written: CSV, JSON lines, Parquet, Excel and statistics packages, told apart by suffix."""
+"""Tables in files, read and written: CSV, JSON Lines, Parquet, Excel and statistics packages, by file suffix."""

@@ -1,4 +1,4 @@
-"""Types of columns: found in texts or Python values where nothing is lost, and what a format cannot hold."""
+"""Types of columns: inferred from texts or Python values without loss, and what a format cannot represent."""
 
 from __future__ import annotations
 
@@ -31,35 +31,37 @@ _FLAT = (
 
 
 def type_problems(schema: pa.Schema, path: Path) -> list[str]:
-    """Say which columns have a type that only Parquet can hold."""
+    """Return columns with a type that only Parquet can store."""
     return [
-        f"Column '{field.name}' has type {field.type}, which '{path.name}' cannot hold; "
-        "write .parquet or leave the column out."
+        f"Column '{field.name}' has type {field.type}, which '{path.name}' cannot store. Write .parquet or leave "
+        "the column out."
         for field in schema
         if not any(holds(field.type) for holds in _FLAT)
     ]
 
 
 def finite_problems(table: pa.Table, path: Path) -> list[str]:
-    """Say which columns hold NaN or infinity, where the format knows finite numbers only."""
+    """Return columns with NaN or infinity, for formats that only have finite numbers."""
     return [
-        f"Column '{name}' holds NaN or infinity, which '{path.name}' cannot hold; make them null."
+        f"Column '{name}' contains NaN or infinity, which '{path.name}' cannot store. Make them null."
         for name, column in zip(table.column_names, table.columns, strict=True)
         if pa.types.is_floating(column.type) and pc.all(pc.is_finite(column)).as_py() is False
     ]
 
 
 def unencodable_problems(table: pa.Table, path: Path, encoding: str) -> list[str]:
-    """Say which columns have a name or texts that an encoding has no characters for."""
+    """Return columns with a name or texts that an encoding has no characters for."""
     if codecs.lookup(encoding).name.startswith("utf-"):
         return []
-    remedy = f"the encoding {encoding} of '{path.name}' cannot hold; convert the input to UTF-8"
+    remedy = (
+        f"the encoding {encoding} of '{path.name}' does not support. Convert the input to UTF-8"
+    )
     found = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not _can_encode([name], encoding):
             found.append(f"Column '{name}' has a name that {remedy}.")
         if is_text(column.type) and not _can_encode(column.unique().to_pylist(), encoding):
-            found.append(f"Column '{name}' holds texts that {remedy}.")
+            found.append(f"Column '{name}' contains texts that {remedy}.")
     return found
 
 
@@ -94,7 +96,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 class ErrorCell:
-    """Stands for a cell that holds a spreadsheet error such as a division by zero."""
+    """A cell with a spreadsheet error such as a division by zero."""
 
 
 class NumberToken(str):
@@ -128,10 +130,9 @@ def table_from_values(path: Path, columns: dict[str, list[Any]]) -> pa.Table:
         types = Counter(map(type, values))
         kinds = _count_kinds(types)
         if len(kinds) > 1 or kinds.keys() & _NOT_VALUES:
-            counts = " and ".join(f"{count} {kind}" for kind, count in kinds.items())
+            counts = " and ".join(f"{kind} ({count:,})" for kind, count in kinds.items())
             found.append(
-                f"Column '{name}' of '{path}' holds {counts}; make it all numbers, all texts or "
-                "all dates."
+                f"Column '{name}' of '{path}' contains {counts}. Make it all numbers, all texts or all dates."
             )
             continue
         is_token = NumberToken in types
@@ -139,7 +140,9 @@ def table_from_values(path: Path, columns: dict[str, list[Any]]) -> pa.Table:
             arrays.append(pa.array(values, pa.string() if is_token or not kinds else None))
         except (pa.ArrowException, OverflowError, UnicodeError):
             what = "text with broken Unicode" if "texts" in kinds else "numbers beyond 64 bits"
-            found.append(f"Column '{name}' of '{path}' holds {what}; repair it or make it text.")
+            found.append(
+                f"Column '{name}' of '{path}' contains {what}. Correct it or make it text."
+            )
             continue
         mark = NUMBER_MARK if is_token else None
         fields.append(pa.field(name, arrays[-1].type, metadata=mark))
@@ -168,10 +171,10 @@ Types = Callable[[str], list[pa.DataType]]  # that a column may have, by its fir
 def typed_without_loss(
     column: pa.ChunkedArray, types: Types, separator: str = " "
 ) -> pa.ChunkedArray:
-    """Give a text column the first type in which the same texts are written again, else return it.
+    """Give a text column the first type in which the same texts are written again, else return it unchanged.
 
-    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. `separator` stands between the
-    day and the time.
+    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. `separator` is the text between
+    the day and the time.
 
     Examples
     --------
@@ -225,7 +228,9 @@ class PartByPart:
             if typed is None:
                 continue
             self._left[name].append(kind)
-            if pa.types.is_integer(kind):  # other types hold all of them if they hold the extremes
+            if pa.types.is_integer(
+                kind
+            ):  # other types can represent all of them if they can represent the extremes
                 extremes = pc.min_max(typed).as_py().values()
                 column = pa.chunked_array([pa.array(extremes, kind)]).cast(pa.string())
 

@@ -30,7 +30,7 @@ from shoal.data.files.header import (
     likely_header_row,
 )
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import InputError, shown
+from shoal.errors import InputError, counted, shown
 
 _TAB = ("tab", "\\t")
 _DECIMAL_SIGNS = (".", ",")
@@ -39,27 +39,29 @@ _SAME_DAY_LATER = _A_MOMENT.replace(year=2029)  # the same weekday and week of t
 
 
 def csv_option_problems(input: Input) -> list[str]:
-    """Say in sentences which options of reading cannot be used."""
+    """Return reading options that cannot be used."""
     found = text.codec_problems(input.encoding)
     if input.delimiter is not None and not _is_delimiter(delimiter_of(input)):
         found.append(
-            "The delimiter must be one character that is no letter, digit or quotation mark, like ; "
-            f"or |, or the word tab; got {shown(input.delimiter)}."
+            "The delimiter must be one character that is not a letter, digit or quotation mark, like ; or |, or "
+            f"the word tab. Got {shown(input.delimiter)} instead."
         )
     if input.decimal not in _DECIMAL_SIGNS:
-        found.append(f"The decimal sign must be . or , and not {shown(input.decimal)}.")
+        found.append(
+            f"The decimal separator must be . or a comma. Got {shown(input.decimal)} instead."
+        )
     formats = input.date_format
     for form in formats.values() if isinstance(formats, Mapping) else [formats]:
         if form is not None and not _is_date_format(form):
             found.append(
-                "The date format must say day, month and year as Python's strptime does, like %d.%m.%Y; "
-                f"got {shown(form)}."
+                "The date format must contain day, month and year as in Python's strptime, like %d.%m.%Y. Got "
+                f"{shown(form)} instead."
             )
     return found
 
 
 def delimiter_of(input: Input) -> str | None:
-    """The delimiter that is asked for, as the character itself."""
+    """The given delimiter, as the character itself."""
     return "\t" if input.delimiter in _TAB else input.delimiter
 
 
@@ -74,7 +76,7 @@ def _is_delimiter(character: str | None) -> bool:
 
 
 def _is_date_format(date_format: str) -> bool:
-    """Whether a moment that is written so is understood again, with its year."""
+    """Whether a moment in this format is read back unchanged, with its year."""
     try:
         written = _A_MOMENT.strftime(date_format)
         if written == _SAME_DAY_LATER.strftime(date_format):
@@ -85,19 +87,19 @@ def _is_date_format(date_format: str) -> bool:
 
 
 DELIMITERS = ",;\t|"
-EVEN = 0.9  # share of rows with as many fields as the column names: a total or a torn row may have fewer
+EVEN = 0.9  # share of rows with as many columns as the heading: a total or a damaged row may have fewer
 
 _QUOTE = ord('"')
 _HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
 _ROW = re.compile(rb'(?:"[^"]*"|[^"\r\n])*(?:\r\n|\r|\n|\Z)')
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
-_LOOKED_AT = 1 << 16  # bytes at the beginning in which the column names are looked for
+_LOOKED_AT = 1 << 16  # bytes at the beginning in which the column names are searched
 _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 
 def read(path: Path, input: Input) -> Source:
-    """Read a CSV file whose first row, or another one, names the columns, typed where nothing is lost."""
+    """Read a CSV file whose column names are in the first or another given row, typed without loss."""
     dialect, tables = _read(text.load_text(path, input.encoding), input, check_header)
     (table,) = tables
     check_total(path, table, input)
@@ -108,7 +110,7 @@ def read(path: Path, input: Input) -> Source:
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read a CSV file as the texts that stand in it, whatever its columns are called."""
+    """Read a CSV file as text, whatever its column types."""
     found = text.load_text(path, input.encoding)
     (table,) = _read(found, input, lambda path, names, _: check_names(path, names))[1]
     return table
@@ -164,7 +166,7 @@ def _guess_delimiter(names_row: str) -> str:
 
 
 def _refuse_titles(path: Path, data: bytes, input: Input) -> None:
-    """Say in which row the column names are, if they seem to be below titles and nothing was said about it."""
+    """Report the row of the column names if they seem to be below titles and no row was given."""
     if input.header_row is None and text.is_utf8(data):
         row = guess_header_row(data, delimiter_of(input))
         if row is not None:
@@ -172,7 +174,7 @@ def _refuse_titles(path: Path, data: bytes, input: Input) -> None:
 
 
 def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
-    """The row of a CSV file that seems to hold the column names below titles; None where nothing seems so."""
+    """The row of a CSV file that seems to contain the column names below titles; None if there is none."""
     beginning = data[:_LOOKED_AT].rpartition(b"\n")[0] if len(data) > _LOOKED_AT else data
     lines = beginning.decode("utf-8", "replace")
     found: list[tuple[int, int]] = []
@@ -186,13 +188,13 @@ def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
 
 
 def _are_even(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether nearly all rows that are not blank have as many fields as the first."""
+    """Whether nearly all rows that are not blank have as many columns as the first."""
     widths = [len(row) for row in rows if row]
     return sum(width == widths[0] for width in widths) >= EVEN * len(widths)
 
 
 def _rows_end(data: bytes, rows: int) -> int:
-    """Where so many rows at the beginning end; line breaks inside of quotes end none."""
+    """The position where the given number of rows at the beginning end; line breaks inside quotes end none."""
     end = 0
     for _ in range(rows):
         row = _ROW.match(data, end) or _LINE.match(data, end)
@@ -202,7 +204,7 @@ def _rows_end(data: bytes, rows: int) -> int:
 
 
 def _last_rows(data: bytes, start: int, rows: int) -> int:
-    """Where so many rows at the end begin; blank lines after them are none."""
+    """The position where the given number of rows at the end begin; blank lines after them do not count."""
     mark = b"\n" if b"\n" in data else b"\r"
     end = len(data.rstrip(b"\r\n"))
     for _ in range(rows):
@@ -222,15 +224,15 @@ def _split(path: Path, names_row: str, delimiter: str) -> list[str]:
         return next(csv.reader(io.StringIO(names_row, newline=""), delimiter=delimiter), [])
     except csv.Error:
         raise InputError(
-            f"'{path}' has no readable header; its first row must name the columns."
+            f"'{path}' has no readable heading. Its first row must contain the column names."
         ) from None
 
 
 def _quotes_problem(found: text.Text, delimiter: str, start: int) -> InputError | None:
-    """Find quotes that do not enclose whole values; Arrow would read across rows in silence."""
+    """Find quotes that do not enclose whole values; Arrow would silently read across rows."""
     is_edge = np.zeros(256, bool)
     is_edge[[ord(delimiter), ord("\r"), ord("\n"), _QUOTE]] = True
-    before, is_open = 0, False  # bytes before a piece, and whether it begins inside of quotes
+    before, is_open = 0, False  # bytes before a piece, and whether it begins inside quotes
     last, misplaced = 0, -1
     for piece in found.pieces():
         octets = np.frombuffer(piece, np.uint8)
@@ -247,13 +249,14 @@ def _quotes_problem(found: text.Text, delimiter: str, start: int) -> InputError 
         before += len(piece)
     if misplaced >= 0:
         return InputError(
-            f"'{found.path}' is torn: line {found.line_number(misplaced)} has a quotation mark inside a value, or an "
-            'earlier one is never closed; enclose such values in quotes and write "" for each mark inside.'
+            f"Line {found.line_number(misplaced)} of '{found.path}' has a quotation mark inside a value, or an "
+            'earlier one is never closed. Enclose such values in quotes, and write "" for each quotation mark '
+            "inside."
         )
     if is_open:
         return InputError(
-            f"'{found.path}' is torn: the quote opened in line {found.line_number(last)} is never closed; the file "
-            "may be cut off: copy it again."
+            f"The quote opened in line {found.line_number(last)} of '{found.path}' is never closed. The file may "
+            "be incomplete: copy it again."
         )
     return None
 
@@ -278,7 +281,7 @@ class _Records:
         raise self._explanation()
 
     def _blocks(self) -> Iterator[pa.Buffer]:
-        """Whole records, in pieces of the file that end outside of quotes."""
+        """Whole records, in pieces of the file that end outside quotes."""
         if self.text.is_whole:
             yield pa.py_buffer(self.text.data).slice(self.start)
             return
@@ -316,7 +319,7 @@ class _Records:
         )
 
     def _explanation(self) -> InputError:
-        """Say why Arrow refused a file, with row numbers and without cells."""
+        """Report why Arrow refused a file, with row numbers and without cells."""
         start = 0
         for piece in self.text.pieces():
             try:
@@ -340,15 +343,22 @@ class _Records:
         if not ragged:
             limit = _BLOCK_BYTES >> 20
             return InputError(
-                f"'{self.text.path}' cannot be read as CSV; is a row longer than {limit} MB?"
+                f"'{self.text.path}' cannot be read as CSV. Check whether a row is longer than {limit} MB."
             )
         row, fields = ragged[0]
         if len(ragged) == 1 and last is not None and self._is_short_total(last, fields):
-            return TotalRowBelow(self.text.path, f"it has {fields} fields instead of {self.width}")
-        others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
+            return TotalRowBelow(
+                self.text.path, f"it has {counted(fields, 'column')} instead of {self.width}"
+            )
+        others, remedy = "", "Correct or remove such rows."
+        if len(ragged) > 1:
+            more = len(ragged) - 1
+            others = f", and {counted(more, 'more row')} {'differs' if more == 1 else 'differ'}"
+        if fields > self.width:
+            remedy = "If titles are above the column names, use --header-row ROW (header_row); else correct such rows."
         return InputError(
-            f"'{self.text.path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "
-            f"instead of {self.width}{others}; repair or remove such rows."
+            f"Row {row} of '{self.text.path}' (not counting blank lines) has {counted(fields, 'column')}, but the "
+            f"heading has {self.width:,}{others}. {remedy}"
         )
 
     def _is_short_total(self, records: pa.Buffer, fields: int) -> bool:
@@ -360,7 +370,7 @@ class _Records:
 
 
 def _last_end(data: bytes) -> int:
-    """Where the last whole record ends, in whole lines: a line break inside of quotes ends none."""
+    """The position where the last whole record ends; a line break inside quotes does not end one."""
     end, quotes = len(data), data.count(b'"')
     while quotes % 2:
         start = data.rfind(b"\n", 0, end - 1) + 1

@@ -22,7 +22,7 @@ BATCH = 1 << 16  # records that are joined at a time
 
 
 def join_texts(parts: list[pa.Array | str], by: str = "") -> pa.Array:
-    """Join texts, element by element; a plain text stands in every element."""
+    """Join texts, element by element; a plain text is repeated for every element."""
     texts = [pa.scalar(part, TEXT) if isinstance(part, str) else part for part in parts]
     return pc.binary_join_element_wise(*texts, pa.scalar(by, TEXT))
 
@@ -44,7 +44,7 @@ _SIGNS = "+-.: "  # in numbers, dates and times, besides letters and digits
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
-    """Say what a CSV file in this dialect cannot hold."""
+    """Return what a CSV file in this dialect cannot contain."""
     encoding = (dialect or Dialect()).encoding
     return [*type_problems(table.schema, path), *unencodable_problems(table, path, encoding)]
 
@@ -102,7 +102,7 @@ def _records(batch: pa.RecordBatch, delimiter: str, dialect: Dialect) -> pa.Buff
 def _fields(
     column: pa.Array, delimiter: str, dialect: Dialect, date_format: str | None
 ) -> pa.Array:
-    """One column of a batch as it stands between delimiters."""
+    """One column of a batch as it appears between delimiters."""
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         fields = _quoted(column.cast(TEXT), delimiter)
@@ -118,7 +118,7 @@ def _fields(
 
 
 def _quoted(fields: pa.Array, delimiter: str) -> pa.Array:
-    """Enclose the fields that hold a delimiter, a quotation mark or a line break, and empty ones."""
+    """Quote the fields that contain a delimiter, a quotation mark or a line break, and empty ones."""
     octets = content(fields).to_pybytes()  # searched at once, which is faster than each field
     marks = [mark for mark in (delimiter, '"', "\r", "\n") if mark.encode() in octets]
     if not marks and pc.min(pc.binary_length(fields)).as_py() != 0:

@@ -1,8 +1,8 @@
-"""Excel: one sheet of an .xlsx workbook, its first row the header unless it is said to be another.
+"""Excel: one sheet of an .xlsx workbook, with column names in the first row or in another given row.
 
-Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows and
+Excel keeps 16 digits and milliseconds, and has no empty text, which becomes null. Empty rows and
 columns at the end of a sheet do not belong to the table. A workbook of some kilobytes can name cells
-that span billions, so what it would unpack to is bounded before it is built.
+that span billions, so its unpacked size is limited before it is built.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from shoal.data.files.header import (
     likely_header_row,
 )
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import LONGEST, InputError, near_miss
+from shoal.errors import LONGEST, InputError, counted, near_miss
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
 _MAX_WHOLE = 10**15
-# Cells of a table, filled or not, that are built in any case; beyond, one of so many must be filled.
+# Cells of a table, filled or not, that are always allowed; beyond that, one in this many must be filled.
 _FEW_CELLS, _SPARSEST = 10_000_000, 20
-# Bytes that are unpacked in any case; beyond, at most so many for each byte of the file. Sheets have 5 to 30.
+# Bytes that may always be unpacked; beyond that, at most this many per byte of the file. Sheets have 5 to 30.
 _FEW_BYTES, _DENSEST = 200_000_000, 100
 _NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line feeds
 
@@ -76,22 +76,22 @@ def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
             raise
         found = (
             *error.problems,
-            f"'{path}' has {sheets} sheets; if the table is not in the first, name its sheet with "
+            f"'{path}' has {counted(sheets, 'sheet')}. If the table is not in the first, name its sheet with "
             "--sheet (sheet=).",
         )
     raise InputError(found)
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
-    """Say what a sheet cannot hold without loss."""
+    """Return what a sheet cannot contain without loss."""
     found = [*type_problems(table.schema, path), *finite_problems(table, path)]
     if table.num_rows >= _MAX_ROWS or table.num_columns > _MAX_COLUMNS:
         found.append(
-            f"The table has {table.num_rows:,} records and {table.num_columns:,} columns, more "
-            f"than a sheet of '{path.name}' can hold; write .csv or .parquet."
+            f"The table has {counted(table.num_rows, 'record')} and {counted(table.num_columns, 'column')}, more "
+            f"than a sheet of '{path.name}' can contain. Write .csv or .parquet."
         )
     found += [
-        f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
+        f"Column '{name}' contains {loss}, which Excel cannot store. Write .csv or .parquet."
         for name, column in zip(table.column_names, table.columns, strict=True)
         if (loss := _loss(column))
     ]
@@ -102,8 +102,8 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
     records = pc.sum(reduce(pc.and_, empty)).as_py() if empty else 0
     if records:
         found.append(
-            f"{records:,} records are empty in all columns, and '{path.name}' could not keep them; write .csv or "
-            ".parquet."
+            f"{counted(records, 'record')} {'is' if records == 1 else 'are'} empty in all columns, which "
+            f"'{path.name}' cannot store. Write .csv or .parquet."
         )
     return found
 
@@ -118,7 +118,7 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
     except OSError as error:
         failure = OSError(error.errno, error.strerror)
     finally:
-        gc.collect()  # now, for archives cut short complain on stderr when they are cleared away
+        gc.collect()  # now, because incomplete archives print errors when they are cleared away
         sys.unraisablehook = hook
     if failure is not None:
         raise failure
@@ -151,14 +151,16 @@ def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) 
     row = None if input.header_row else likely_header_row(rows)
     rows = rows[(input.header_row or 1) - 1 : len(rows) - (input.skip_last or 0)]
     if not rows:
-        raise InputError(f"'{path}' has an empty sheet; a table needs at least a header.")
+        raise InputError(f"'{path}' has an empty sheet. A table needs at least column names.")
     header, columns = [], []
     for name, *values in zip_longest(*rows):
         header.append(name)
         columns.append(_retype(values))
     names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
     if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
-        raise TotalRowBelow(path, f"column '{name[:LONGEST]}' holds text there and none above")
+        raise TotalRowBelow(
+            path, f"column '{name[:LONGEST]}' contains text there but nowhere above"
+        )
     try:
         check(path, names, [_texts_in(column) for column in columns])
     except InputError:
@@ -169,7 +171,7 @@ def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) 
 
 
 def _text_below_numbers(names: list[str], columns: list[list[Any]]) -> str | None:
-    """The column that holds a text in the last row alone, where most of that row is empty; None where there is none."""
+    """The column that has a text only in the last row, if most of that row is empty; None if there is none."""
     if not all(columns) or sum(values[-1] is None for values in columns) * 2 < len(columns):
         return None
     for name, values in zip(names, columns, strict=True):
@@ -200,8 +202,8 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
             raise
         except Exception:  # whatever a damaged archive or its XML makes openpyxl raise
             raise InputError(
-                f"'{path}' is not a whole Excel workbook; it may be cut off, damaged or protected "
-                "by a password: save it again as .xlsx."
+                f"'{path}' is not a complete Excel workbook. It may be incomplete, damaged or "
+                "password-protected: save it again as .xlsx."
             ) from None
     raise InputError(
         f"'{path}' has no sheet '{sheet}' among its {len(sheets)}{near_miss(sheet, sheets) or '.'}"
@@ -215,13 +217,13 @@ def _cells(sheet: Any) -> Iterator[list[Any]]:
 
 
 def _check_unpacked(path: Path) -> None:
-    """Refuse a workbook that unpacks to far more than sheets do."""
+    """Refuse a workbook whose unpacked size is far larger than that of usual sheets."""
     with ZipFile(path) as parts:
         unpacked = sum(part.file_size for part in parts.infolist())
     if unpacked > max(_FEW_BYTES, _DENSEST * path.stat().st_size):
         raise InputError(
-            f"'{path}' would unpack to {unpacked:,} bytes, far more than a table of its size has; save the table "
-            "as .csv."
+            f"'{path}' would unpack to {unpacked / 1e6:,.0f} MB, far more than a table of its size needs. Save "
+            "the table as .csv."
         )
 
 
@@ -239,8 +241,9 @@ def _bounded(path: Path, cells: Iterable[list[Any]]) -> list[list[Any]]:
         is_sparse = height * width > max(_FEW_CELLS, _SPARSEST * filled)
         if is_sparse or len(rows) > _MAX_ROWS:
             raise InputError(
-                f"'{path}' has cells so far apart that the table would have {len(rows):,} rows and {width:,} columns, "
-                "nearly all of them empty; delete the cells that do not belong to it, or save it as .csv."
+                f"'{path}' has cells so far apart that the table would have {counted(len(rows), 'row')} and "
+                f"{counted(width, 'column')}, nearly all of them empty. Delete the cells that do not belong to "
+                "the table, or save it as .csv."
             )
     return rows[:height]
 
@@ -276,7 +279,7 @@ def _loss(column: pa.ChunkedArray) -> str | None:
 
 
 def _as_excel(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Excel knows no time zones and no nanoseconds."""
+    """Excel has no time zones and no nanoseconds."""
     if not pa.types.is_timestamp(column.type):
         return column
     return column.cast(pa.string() if column.type.tz else pa.timestamp("us"), safe=False)

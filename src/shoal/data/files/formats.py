@@ -19,17 +19,17 @@ from shoal.atomic import output_exists_problem, real_target, system_reason, writ
 from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
 from shoal.data.files.column_types import columns_as_text
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import InputError
+from shoal.errors import InputError, counted
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read, what it cannot hold, and how it is written."""
+    """How one kind of file is read, what it cannot contain, and how it is written."""
 
     read: Callable[[Path, Input], Source]
     problems: Callable[[pa.Table, Path, Dialect | None], list[str]]
     write: Callable[[pa.Table, Path, str, Dialect | None], None]
-    own_texts: Callable[[Path, Input], pa.Table] | None = None  # where a file itself has texts
+    own_texts: Callable[[Path, Input], pa.Table] | None = None  # if a file itself has texts
 
     def read_texts(self, path: Path, input: Input) -> pa.Table:
         """Read every value as text."""
@@ -69,33 +69,36 @@ def format_of(path: Path) -> Format:
 
 
 def suffix_of(path: Path) -> str:
-    """The lower-case suffix, with what stands before a final .gz."""
+    """The lower-case suffix, including the one before a final .gz."""
     suffixes = Path(path.name.lower()).suffixes
     return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
 
 
 def suffix_problems(path: Path) -> list[str]:
-    """Say that no format has this suffix, or that its library is not installed."""
+    """Report that no format has this suffix, or that its library is not installed."""
     suffix = suffix_of(path)
     if suffix not in _FORMATS:
         known = f"{', '.join(_TEXT)} (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat"
         got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
-        return [f"The format of '{path}' is unknown: its {got}; use {known}."]
+        return [f"The format of '{path}' is unknown, because its {got}. Use {known}."]
     if suffix == ".xlsx" and find_spec("openpyxl") is None:
-        return [f"'{path}' needs openpyxl for Excel files; run: pip install 'shoal[excel]'."]
+        return [
+            f"'{path}' needs openpyxl for Excel files. Install it with: pip install 'shoal[excel]'."
+        ]
     if _FORMATS[suffix] is _STATISTICS and not (find_spec("pyreadstat") and find_spec("pandas")):
         return [
-            f"'{path}' needs pyreadstat for SPSS, Stata and SAS files; run: pip install 'shoal[statistics]'."
+            f"'{path}' needs pyreadstat for SPSS, Stata and SAS files. Install it with: pip install "
+            "'shoal[statistics]'."
         ]
     return []
 
 
 def row_problems(path: Path, input: Input) -> list[str]:
-    """Say that a file has no rows that could be skipped."""
+    """Report that a file has no rows that could be skipped."""
     said = {"header_row": (input.header_row or 1) > 1, "skip_last": bool(input.skip_last)}
     has_rows = _FORMATS.get(suffix_of(path)) in (_DELIMITED, _EXCEL, None)
     return [
-        f"'{name}' is for CSV files and workbooks, and '{path}' is none; leave it out."
+        f"'{name}' is for CSV files and workbooks, but '{path}' is neither. Leave it out."
         for name, is_said in said.items()
         if is_said and not has_rows
     ]
@@ -105,7 +108,7 @@ _LONGEST_NAME = 255  # bytes, on every file system in use
 
 
 def input_problems(path: Path) -> list[str]:
-    """Say in sentences why no table could be read from this path."""
+    """Return reasons why no table can be read from this path."""
     if _is_unwritable_name(path):
         return [_bad_name("input")]
     try:
@@ -113,16 +116,16 @@ def input_problems(path: Path) -> list[str]:
     except OSError as error:
         return _missing(path, error)
     if stat.S_ISDIR(status.st_mode):
-        return [f"'{path}' is a folder; name a file in it."]
+        return [f"'{path}' is a folder. Name a file in it."]
     if not stat.S_ISREG(status.st_mode):
-        return [f"'{path}' is not a regular file; copy its content to one."]
+        return [f"'{path}' is not a regular file. Copy its content to one."]
     if status.st_size == 0:
-        return [f"'{path}' is empty; a table needs at least a header.", *suffix_problems(path)]
+        return [f"'{path}' is empty. A table needs at least column names.", *suffix_problems(path)]
     return suffix_problems(path)
 
 
 def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
-    """Say in sentences why a table could not be written to this path; nothing when it could."""
+    """Return reasons why a table cannot be written to this path; none if it can."""
     target = Path(path)
     if _is_unwritable_name(target):
         return [_bad_name("output")]
@@ -130,23 +133,23 @@ def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
 
 
 def path_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
-    """Say in sentences why no file could be written to this path, whatever its format."""
+    """Return reasons why no file can be written to this path, whatever its format."""
     target = Path(path)
     if _is_unwritable_name(target):
         return [_bad_name("output")]
     if len(os.fsencode(target.name)) > _LONGEST_NAME:
         return [
-            f"The output's name has {len(os.fsencode(target.name))} bytes, and {_LONGEST_NAME} are "
-            "allowed; choose a shorter one."
+            f"The output's name has {counted(len(os.fsencode(target.name)), 'byte')}, but only {_LONGEST_NAME} "
+            "are allowed. Choose a shorter one."
         ]
     try:
         return _target_problems(target, overwrite)
     except OSError as error:
-        return [f"The output '{target}' cannot be used: {system_reason(error)}; choose another."]
+        return [f"The output '{target}' cannot be used: {system_reason(error)}. Choose another."]
 
 
 def space_problems(bytes_needed: int, path: str | os.PathLike[str]) -> list[str]:
-    """Say that the disk of an output has too little free space for so many bytes."""
+    """Report that the disk of an output has too little free space."""
     folder = real_target(Path(path)).parent
     try:
         free = shutil.disk_usage(folder).free
@@ -155,44 +158,44 @@ def space_problems(bytes_needed: int, path: str | os.PathLike[str]) -> list[str]
     if bytes_needed <= free:
         return []
     return [
-        f"The folder '{folder}' has {free / 1e6:,.1f} MB of free space, and the output needs about "
-        f"{bytes_needed / 1e6:,.1f} MB; make room or choose another."
+        f"The folder '{folder}' has {free / 1000000.0:,.1f} MB of free space, but the output needs about "
+        f"{bytes_needed / 1000000.0:,.1f} MB. Free some space or choose another folder."
     ]
 
 
 def _target_problems(target: Path, overwrite: bool) -> list[str]:
     mode = _mode(target)
     if mode is None and target.is_symlink():
-        return [f"The output '{target}' is a link to nothing; remove it or choose another name."]
+        return [f"The output '{target}' is a broken link. Remove it or choose another name."]
     if mode is not None and stat.S_ISDIR(mode):
-        return [f"The output '{target}' is a folder; name a file in it."]
+        return [f"The output '{target}' is a folder. Name a file in it."]
     if mode is not None and not stat.S_ISREG(mode):
-        return [f"The output '{target}' is not a regular file; choose another name."]
+        return [f"The output '{target}' is not a regular file. Choose another name."]
     folder = real_target(target).parent
     if not folder.is_dir():
-        return [f"The folder '{folder}' does not exist; create it or choose another."]
+        return [f"The folder '{folder}' does not exist. Create it or choose another."]
     found = []
     if not os.access(folder, os.W_OK | os.X_OK):
-        found.append(f"The folder '{folder}' is not writable; choose another.")
+        found.append(f"The folder '{folder}' is not writable. Choose another.")
     if mode is not None and not overwrite:
         found.append(output_exists_problem(target))
     return found
 
 
 def _mode(path: Path) -> int | None:
-    """Kind and permissions of the file that a path leads to, None where there is none."""
+    """Kind and permissions of the file that a path leads to, None if there is none."""
     try:
         return path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError, PermissionError):  # told by the folder
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # reported by the folder
         return None
 
 
 def _missing(path: Path, error: OSError) -> list[str]:
     if error.errno == errno.ELOOP:
-        return [f"'{path}' is a link that leads to itself; name the file."]
+        return [f"'{path}' is a link that leads to itself. Name the file."]
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return [f"'{path}' does not exist; check the path.", *suffix_problems(path)]
-    return [f"'{path}' cannot be read: {system_reason(error)}; check its permissions and its disk."]
+        return [f"'{path}' does not exist. Check the path.", *suffix_problems(path)]
+    return [f"'{path}' cannot be read: {system_reason(error)}. Check its permissions and its disk."]
 
 
 def _is_unwritable_name(path: Path) -> bool:
@@ -204,17 +207,17 @@ def _is_unwritable_name(path: Path) -> bool:
 
 
 def _bad_name(what: str) -> str:
-    return f"The name of the {what} is not UTF-8 text without NUL characters; choose another name."
+    return f"The name of the {what} contains characters that are not UTF-8, or NUL. Choose another name."
 
 
 class OwnFile(NamedTuple):
-    """What a kind of file is called, in the file and in sentences, and what to do where another one was given."""
+    """The name of a kind of file, in the file and in messages, and the remedy if another one was given."""
 
     kind: str  # the entry "shoal" of the file
     version: int  # the entry "version"
     name: str  # like "Recoding", before the path
-    what: str  # like "no recoding; give a file that …", for a file of another kind
-    remedy: str  # like "make it anew from a release", for a file of another version
+    what: str  # like "not a recoding. Give a file that …", for a file of another kind
+    remedy: str  # like "Make it again from a release", for a file of another version
 
 
 def write_own(own: OwnFile, path: Path, content: Mapping[str, Any], overwrite: bool) -> None:
@@ -225,15 +228,17 @@ def write_own(own: OwnFile, path: Path, content: Mapping[str, Any], overwrite: b
 
 
 def read_own(own: OwnFile, path: Path) -> dict[str, Any]:
-    """The content of a file that says it is of this kind and version."""
+    """Read the content of a file that says it is of this kind and version."""
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{own.name} '{path}' is not a regular file; name one.")
+            raise InputError(f"{own.name} '{path}' is not a regular file. Name one that is.")
         content = json.loads(path.read_text(encoding="utf-8"))
-        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
+        json.dumps(
+            content, ensure_ascii=False
+        ).encode()  # half of a surrogate pair cannot be written
     except OSError as error:
         raise InputError(
-            f"{own.name} '{path}' cannot be read: {error.strerror}; check the path."
+            f"{own.name} '{path}' cannot be read: {error.strerror}. Check the path."
         ) from None
     except (ValueError, RecursionError):
         content = None
@@ -241,6 +246,6 @@ def read_own(own: OwnFile, path: Path) -> dict[str, Any]:
         raise InputError(f"'{path}' is {own.what}.")
     if content.get("version") != own.version:
         raise InputError(
-            f"{own.name} '{path}' was written by another version of shoal; {own.remedy}."
+            f"{own.name} '{path}' was written by another version of shoal. {own.remedy}."
         )
     return content

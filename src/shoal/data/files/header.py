@@ -1,4 +1,4 @@
-"""Rows that are no records: column names, and a total below the records."""
+"""Rows that are not records: column names, and a total below the records."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ import pyarrow.compute as pc
 from shoal.data.files.column_types import is_text
 from shoal.encoding.source import Input
 from shoal.encoding.type_inference import infer
-from shoal.errors import LONGEST, InputError, raise_problems
+from shoal.errors import LONGEST, InputError, counted, listed, raise_problems
 
 _NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[.,]?([eE][-+]?\d+)?\s*%?\s*")
 _DATE = re.compile(r"\s*\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?")
 _TIME = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}.*)?\s*")
 
-MOST_TITLES = 20  # rows above the column names in which titles are looked for
+MOST_TITLES = 20  # rows above the column names in which titles are searched
 LOOKED_AT = 200  # rows that show which columns a table has
 
 HeaderCheck = Callable[[Path, Sequence[str], Sequence[pa.ChunkedArray]], None]
 
 
 class HeaderBelowTitles(InputError):
-    """A file cannot be read from its first row, and its column names seem to be in the row `row`."""
+    """A file cannot be read from its first row, and its column names seem to be in row `row`."""
 
     def __init__(self, path: Path, row: int) -> None:
         super().__init__(
-            f"The column names of '{path}' seem to be in row {row}, below titles; use --header-row {row} (header_row)."
+            f"The column names of '{path}' seem to be in row {row}, below titles. Use --header-row {row} "
+            "(header_row)."
         )
         self.row = row
 
 
 def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
-    """Refuse a header that is a record, without showing it; then names that are empty or not distinct."""
+    """Refuse a heading that is a record, without showing it; then names that are empty or not distinct."""
     which = ", ".join(str(n) for n, name in enumerate(names, 1) if _reads_like_a_value(name))
     if which:
-        raise _no_header(path, f"the names of columns {which} read like numbers or dates")
+        raise _no_header(path, f"the names of columns {which} look like numbers or dates")
     pairs = enumerate(zip(names, columns, strict=True), start=1)
     which = ", ".join(str(n) for n, (name, own) in pairs if name.strip() and _holds(own, name))
     if which:
@@ -50,10 +51,10 @@ def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedA
 
 
 def likely_header_row(rows: Sequence[Sequence[Any]]) -> int | None:
-    """The row, counted from 1, that seems to hold the column names where the first rows are titles; else None.
+    """The row, counted from 1, that seems to contain the column names if the first rows are titles; else None.
 
-    It has a text for each column that has values below, all of them different, and every row above has at most half
-    as many cells with something in them.
+    It has a text for each column that has values below, all of them different, and in every row above, at most half
+    as many cells are filled.
     """
     filled = [
         {place for place, cell in enumerate(row) if cell not in (None, "")}
@@ -80,16 +81,17 @@ def check_names(path: object, names: Sequence[str]) -> None:
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(names, start=1):
         positions.setdefault(name, []).append(str(position))
-    found = [] if names else [f"'{path}' has no columns; a table needs at least one."]
+    found = [] if names else [f"'{path}' has no columns. A table needs at least one."]
     for name, where in positions.items():
         if not name.strip():
             found.append(
-                f"'{path}' has columns without a name (number {', '.join(where)}); name them all."
+                f"{'Column' if len(where) == 1 else 'Columns'} {listed(where)} of '{path}' "
+                f"{'has' if len(where) == 1 else 'have'} no heading. Every column needs one, in a single row."
             )
         elif len(where) > 1:
             found.append(
-                f"'{path}' has {len(where)} columns named '{name}' (number {', '.join(where)}); "
-                "rename all but one."
+                f"'{path}' has {counted(len(where), 'column')} named '{name}' (columns {listed(where)}). "
+                f"Rename all but one."
             )
     raise_problems(found)
 
@@ -106,12 +108,12 @@ def _holds(column: pa.ChunkedArray, name: str) -> bool:
 
 def _no_header(path: Path, sign: str) -> InputError:
     return InputError(
-        f"'{path}' seems to have no header: {sign}; add a first row that names the columns, and "
-        "rename those that are named like a value."
+        f"'{path}' seems to have no row of column names: {sign}. Add a first row with column names, and rename "
+        "columns whose name looks like a value."
     )
 
 
-LEAST = 3  # records above a total, from which on they show what a record looks like
+LEAST = 3  # records above a total, needed to show what a record looks like
 SAME_SUM = 1e-6  # relative difference up to which a number is the sum of others, perhaps rounded
 _TOTAL = re.compile(
     r"(grand |sub|zwischen|end)?-?(sums?|summen?|totals?|totale|totali|totaux|totaal|totales|insgesamt|gesamt|"
@@ -127,22 +129,22 @@ class TotalRowBelow(InputError):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"The last row of '{path}' looks like a total and not like a record: {why}; use --skip-last 1 (skip_last) "
-            "to leave it out, or --skip-last 0 if it is a record."
+            f"The last row of '{path}' looks like a total, not like a record: {why}. Use --skip-last 1 "
+            "(skip_last) to leave it out, or --skip-last 0 if it is a record."
         )
 
 
 def check_total(path: Path, table: pa.Table, input: Input) -> None:
-    """Refuse a table whose last row looks like a total, unless it is said how many such rows there are."""
+    """Refuse a table whose last row looks like a total, unless the number of such rows was given."""
     if input.skip_last is None and (why := total_sign(table, input)):
         raise TotalRowBelow(path, why)
 
 
 def total_sign(table: pa.Table, input: Input) -> str | None:
-    """What makes the last row look like a total; None where it does not.
+    """Why the last row looks like a total; None if it does not.
 
-    A total has a word for it, or something else than all identifiers above, in a row that is empty for the most
-    part; or it has such a word, or no text at all, and a number that is the sum of those above.
+    A total has a word for it, or breaks a pattern of identifiers, in a row that is mostly empty; or it has such a word,
+    or no text at all, and a number that is the sum of those above.
     """
     if table.num_rows <= LEAST or table.num_columns < 2:
         return None
@@ -156,15 +158,17 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
     if not (words or is_sparse):
         return None
     if words and is_sparse:
-        return f"column '{words[0][:LONGEST]}' holds a word for it"
+        return f"column '{words[0][:LONGEST]}' contains a word such as \"total\""
     if is_sparse and not _is_usual(table, len(filled)):
         for name in texts:
             if _breaks_pattern(table[name]):
-                return f"column '{name[:LONGEST]}' holds an identifier in every row but this one"
+                return (
+                    f"column '{name[:LONGEST]}' contains an identifier in every row except this one"
+                )
     if words or all(_numbers(table[name], input) is not None for name in texts):
         for name in filled:
             if name not in words and _is_sum(table[name], input):
-                return f"column '{name[:LONGEST]}' holds the sum of the rows above"
+                return f"column '{name[:LONGEST]}' contains the sum of the rows above"
     return None
 
 
@@ -200,7 +204,7 @@ def _breaks_pattern(column: pa.ChunkedArray) -> bool:
 
 
 def _numbers(column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray | None:
-    """The values as numbers, None where they are something else."""
+    """The values as numbers, None if they are something else."""
     if is_text(column.type):
         column = infer(column, Input(decimal=input.decimal))
     kind = column.type

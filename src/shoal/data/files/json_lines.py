@@ -1,4 +1,4 @@
-"""JSON lines: one object per line; a missing key is a null, dates are ISO text, numbers keep their tokens."""
+"""JSON Lines: one object per line; a missing key is a null, dates are ISO text, numbers keep their tokens."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def possible_types(field: pa.Field, input: Input) -> Types:
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read the texts and number tokens that stand in the file."""
+    """Read the texts and number tokens of the file."""
     table = _read(path, input)
     return pa.table([column.cast(pa.string()) for column in table.columns], table.column_names)
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
-    """Say what JSON cannot hold."""
+    """Return what JSON cannot contain."""
     return [*type_problems(table.schema, path), *finite_problems(table, path)]
 
 
@@ -115,8 +115,8 @@ def _records(found: text.Text) -> Iterator[list[dict[str, Any]]]:
                 record = None
             if not isinstance(record, dict):
                 raise InputError(
-                    f"'{found.path}' is torn: line {number} is not one JSON object with distinct keys and "
-                    "finite numbers; write one object per line."
+                    f"Line {number} of '{found.path}' is not one JSON object with distinct keys and finite "
+                    "numbers. Write one object per line."
                 )
             if stripped:
                 records.append(record)

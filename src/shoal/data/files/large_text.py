@@ -1,4 +1,4 @@
-"""Text files that outgrow memory: read a block at a time, as strictly as smaller ones, into one Parquet file."""
+"""Text files that do not fit into memory: read block by block, as strictly as smaller ones, into one Parquet file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Tell = Callable[[int], None]  # is told the number of records read so far
 
 @dataclass
 class ReadTexts:
-    """What is known of text files that were read."""
+    """What is known about text files that were read."""
 
     dialect: Dialect | None = None  # how CSV files are written, by the first
     # Of columns that are typed without loss.
@@ -37,17 +37,17 @@ class ReadTexts:
 def texts_to_parquet(
     paths: Sequence[Path], input: Input, target: Path, tell: Tell = lambda records: None
 ) -> ReadTexts:
-    """Write the records of text files, every value as the text that stands there, into one Parquet file.
+    """Write the records of text files, every value as its text, into one Parquet file.
 
     Raises
     ------
     InputError
-        Where a file is torn or not in its encoding, or files differ in their columns.
+        If a file is damaged or not in its encoding, or files differ in their columns.
     """
     is_json = suffix_of(paths[0]).startswith((".jsonl", ".ndjson"))
     if input.skip_last and not is_json:
         raise InputError(
-            f"'{paths[0]}' is read block by block, and no rows at its end can be skipped there; remove them and leave "
+            f"'{paths[0]}' is read in blocks, so rows at its end cannot be skipped. Remove these rows and leave "
             "out skip_last (--skip-last)."
         )
     read, types = ReadTexts(), PartByPart()
@@ -85,7 +85,7 @@ def _delimited_tables(
             names = names or table.column_names
             if table.column_names != names:
                 raise InputError(
-                    f"'{path}' has other columns than '{paths[0]}'; give files with the same header."
+                    f"'{path}' has other columns than '{paths[0]}'. Give files with the same column names."
                 )
             for name in names:
                 types.add(name, table[name], partial(types_of_text, input=input.of_column(name)))
@@ -97,7 +97,7 @@ def _delimited_tables(
 def _json_tables(
     paths: Sequence[Path], input: Input, read: ReadTexts, types: PartByPart
 ) -> Iterator[pa.Table]:
-    """The records of JSON lines; their columns are looked for first, for later lines may have more."""
+    """The records of JSON Lines; their columns are searched first, because later lines may have more."""
     kinds: dict[str, set[str]] = {}
     for table in _json_blocks(paths, input):
         for about, column in zip(table.schema, table.columns, strict=True):
@@ -107,8 +107,8 @@ def _json_tables(
             types.add(about.name, column, possible_types(about, input), SEPARATOR)
             if len(own) > 1:
                 raise InputError(
-                    f"Column '{about.name}' of '{paths[0]}' mixes numbers, texts or true/false values; make it all "
-                    "of one kind."
+                    f"Column '{about.name}' of '{paths[0]}' mixes numbers, texts or true/false values. Convert "
+                    "it to one kind."
                 )
     read.numbers = [name for name, own in kinds.items() if own == {"number"}]
     texts = {name: pa.bool_() if own == {"bool"} else pa.string() for name, own in kinds.items()}

@@ -28,16 +28,16 @@ def read(path: Path, input: Input) -> Source:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError):
         raise InputError(
-            f"'{path}' is not a whole Parquet file; it may be cut off or damaged: copy it again."
+            f"'{path}' is not a complete Parquet file. It may be incomplete or damaged: copy it again."
         ) from None
     check_names(path, table.column_names)
     return Source(table.cast(pa.schema([(field.name, field.type) for field in table.schema])))
 
 
 def _without_guessed_order(table: pa.Table, file: ParquetFile) -> pa.Table:
-    """Take the mark of an order off categories whose order the file does not hold.
+    """Remove the mark of an order from categories whose order the file does not contain.
 
-    A file without dictionary pages lists values as they come, and yet Arrow marks them as ordered.
+    A file without dictionary pages lists values as they come, but Arrow marks them as ordered.
     """
     groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
     chunks = [group.column(j) for group in groups for j in range(group.num_columns)]

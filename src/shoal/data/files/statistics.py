@@ -1,4 +1,4 @@
-"""SPSS, Stata and SAS files, by pyreadstat: numbers, dates and texts as they are, codes without their labels.
+"""SPSS, Stata and SAS files, by pyreadstat: numbers, dates and texts unchanged, codes without their labels.
 
 These files have no whole numbers and no missing texts: numbers that are all whole are read as such, and an empty text
 is a missing value. SAS files are read only.
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from shoal.data.files.column_types import is_text
 from shoal.data.files.header import check_names
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import LONGEST, InputError
+from shoal.errors import LONGEST, InputError, counted
 
 LARGEST = 2**53  # up to which floats hold every whole number
 _NAMES = {
@@ -39,12 +39,12 @@ def read(path: Path, input: Input) -> Source:
         ".sas7bdat": pyreadstat.read_sas7bdat,
     }
     suffix, columns = path.suffix.lower(), None
-    with suppress(Exception):  # the library has errors of many kinds, which may show a cell
+    with suppress(Exception):  # the library has many kinds of errors, which may show a cell
         columns, _ = readers[suffix](str(path), output_format="dict", encoding=input.encoding)
     if columns is None:
         raise InputError(
-            f"'{path}' is not a whole {_KINDS[suffix]} file; it may be cut off or damaged, or its texts have another "
-            "encoding: copy it again, or say the encoding (--encoding)."
+            f"'{path}' is not a complete {_KINDS[suffix]} file. It may be incomplete or damaged, or its texts "
+            "have another encoding: copy it again, or give the encoding (--encoding)."
         )
     check_names(path, list(columns))
     return Source(pa.table({name: _array(name, list(own)) for name, own in columns.items()}))
@@ -65,27 +65,29 @@ def _array(name: str, values: list[Any]) -> pa.Array:
             return pa.array([None if value is None else int(value) for value in values], pa.int64())
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
     raise InputError(
-        f"Column '{name[:LONGEST]}' holds times of day or mixes types; convert it to numbers, dates or text."
+        f"Column '{name[:LONGEST]}' contains times of day or mixes types. Convert it to numbers, dates or text."
     )
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
-    """What such a file cannot hold."""
+    """What such a file cannot contain."""
     suffix = path.suffix.lower()
     if suffix not in _NAMES:
-        return ["SAS files can be read, not written; write .sav, .dta, .parquet or .csv."]
+        return ["SAS files can be read but not written. Write .sav, .dta, .parquet or .csv."]
     kind, found = _KINDS[suffix], []
     for name in table.column_names:
         if not _NAMES[suffix].fullmatch(name):
             found.append(
-                f"{kind} files cannot have a column named '{name[:LONGEST]}'; rename it to letters, digits and _, "
-                f"at most {32 if suffix == '.dta' else 64} of them, a letter first."
+                f"{kind} files cannot have a column named '{name[:LONGEST]}'. Rename it to letters, digits and "
+                f"_, at most {(32 if suffix == '.dta' else 64)} characters, a letter first."
             )
     if len({name.lower() for name in table.column_names}) < table.num_columns:
-        found.append(f"Names of columns differ only in case, which {kind} files do not tell apart.")
+        found.append(
+            f"Some column names differ only in case, which {kind} files do not distinguish. Rename them."
+        )
     for name, column in zip(table.column_names, table.columns, strict=True):
         found += [
-            f"Column '{name[:LONGEST]}' {what}, which {kind} files cannot hold; convert it or leave it out."
+            f"Column '{name[:LONGEST]}' {what}, which {kind} files cannot store. Convert it or leave it out."
             for what in _unfit(column, _WIDEST[suffix])
         ]
     return found
@@ -95,7 +97,7 @@ def _unfit(column: pa.ChunkedArray, widest: int) -> list[str]:
     kind, t = column.type, pa.types
     if is_text(kind):
         longest = pc.max(pc.binary_length(column)).as_py() or 0
-        return [f"has texts of more than {widest:,} bytes"] if longest > widest else []
+        return [f"has texts of more than {counted(widest, 'byte')}"] if longest > widest else []
     if t.is_integer(kind):
         ends = pc.min_max(column)
         far = max(abs(ends["min"].as_py() or 0), abs(ends["max"].as_py() or 0))
@@ -129,7 +131,7 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
 
 
 def _in_nanoseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times in the one unit that every version of pyreadstat writes right; those beyond 1677 to 2262 as they are."""
+    """Times in the one unit that every version of pyreadstat writes correctly; those beyond 1677 to 2262 unchanged."""
     try:
         return column.cast(pa.timestamp("ns"))
     except pa.ArrowInvalid:

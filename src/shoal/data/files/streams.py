@@ -59,9 +59,9 @@ def copy_to(
 ) -> None:
     """Write the records of a Parquet file to one of another format, or of the same.
 
-    `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
-    as numbers. `spelled` writes texts as the encoding of a delimited file can hold them. `kinds` are the types that
-    columns have in the original table, where those of the Parquet file differ.
+    `types` are those that text columns get in formats with types; `numbers` are text columns that JSON Lines store
+    as numbers. `spelled` writes texts in characters that the encoding of a delimited file has. `kinds` are the types
+    that columns have in the original table, if those of the Parquet file differ.
     """
     told = {**kinds, **types}
     if suffix == ".parquet" and not told:
@@ -108,10 +108,10 @@ def write_part(target: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schem
 
 
 def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
-    """Say which columns a file of this format cannot hold."""
+    """Return columns that a file of this format cannot contain."""
     suffix = suffix_of(target)
     if suffix == ".xlsx":
-        return [f"A large table does not fit into '{target}'; write .parquet or .csv."]
+        return [f"A large table does not fit into '{target}'. Write .parquet or .csv."]
     if suffix == ".parquet":
         return []
     return type_problems(plain_table(schema.empty_table()).schema, target)
@@ -128,7 +128,7 @@ def formulas_in(source: Path) -> list[str]:
 def _encodable(
     batches: Iterable[pa.RecordBatch], target: Path, encoding: str, spelled: Spelled
 ) -> Iterator[pa.RecordBatch]:
-    """The records, refused where an encoding cannot hold them."""
+    """The records; they are refused if an encoding has no characters for them."""
     for batch in batches:
         table = spelled(pa.Table.from_batches([batch]))
         raise_problems(unencodable_problems(table, target, encoding))

@@ -29,11 +29,11 @@ from shoal.encoding.frames import is_number_text, plain_schema, plain_table
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, Reason, raise_problems
 
-# Whether somebody allowed a column to be released in spite of a reason.
+# Whether a column may be released in spite of a reason against it.
 Allows = Callable[[str, Reason], bool]
 
 # A formula begins with = or @; with + or - only if it calls (, links | or refers ! to something:
-# -5, +49 30 1234 and a lone dash are ordinary values. Spreadsheets read the wide forms of these signs alike.
+# -5, +49 30 1234 and a lone dash are ordinary values. Spreadsheets treat the wide forms of these characters the same.
 _FORMULA = r"(?s)^\s*([=＝].|[@＠].|[+＋\-－].*[(|!])"
 _PHONE = r"^\s*[+＋\-－][0-9 ()/.\-]*$"
 _RUN_IN = (".csv", ".tsv", ".txt")
@@ -62,7 +62,7 @@ def runs_formulas(path: Path) -> bool:
 
 
 def formula_problems(table: pa.Table, path: Path, allows: Allows) -> list[str]:
-    """Sentences for columns of a release that a spreadsheet would run in a file, unless somebody allowed them."""
+    """Return problems with columns of a release that a spreadsheet would run in a file, unless allowed."""
     if not runs_formulas(path):
         return []
     return formula_sentences(formula_columns(table), path, allows, ".xlsx or .parquet")
@@ -71,10 +71,10 @@ def formula_problems(table: pa.Table, path: Path, allows: Allows) -> list[str]:
 def formula_sentences(
     columns: Iterable[str], path: Path, allows: Allows, instead: str
 ) -> list[str]:
-    """Sentences for columns that hold formulas, with the formats to write instead."""
+    """Return problems with columns that contain formulas, with the formats to use instead."""
     return [
-        f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-        f"write {instead}, or allow it with --allow {quote(f'{name}:formula')}."
+        f"Column '{name}' contains texts that a spreadsheet would run as formulas when it opens '{path.name}'. "
+        f"Write {instead}, or allow it with --allow {quote(f'{name}:formula')}."
         for name in columns
         if not allows(name, "formula")
     ]
@@ -92,9 +92,9 @@ Found = TypeVar("Found")
 def read_file(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
     """Read a table from a file.
 
-    Types come from the file (Parquet, Excel). Columns of CSV and JSON lines are typed where that loses
-    nothing, and are text where it would (see `shoal.data.files.column_types`). The table is complete and its
-    columns have distinct names, or one `InputError` says what is wrong, without any cell's content.
+    Types come from the file (Parquet, Excel). Columns of CSV and JSON Lines are typed if that loses nothing,
+    else they are text (see `shoal.data.files.column_types`). The table is complete and its columns have distinct
+    names; otherwise, one `InputError` says what is wrong, without any cell's content.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def read_file(path: str | os.PathLike[str], input: Input | None = None) -> pa.Ta
         A .csv, .tsv, .txt, .jsonl or .ndjson file (each also with .gz), .parquet, .xlsx, .sav, .dta
         or .sas7bdat, which can only be read.
     input
-        How the file is to be read; by default that is found out.
+        How to read the file; by default this is detected.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def open_file(path: str | os.PathLike[str], input: Input | None = None) -> Sourc
 
 
 def read_file_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
-    """Read a table from a file with every value as the text that stands in it; null is missing.
+    """Read a table from a file with every value as its text in the file; null is missing.
 
-    Values of Parquet and Excel files become texts, different values different ones.
+    Values of Parquet and Excel files become texts; different values become different texts.
 
     Examples
     --------
@@ -211,19 +211,19 @@ def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False)
 def file_content_problems(
     table: pa.Schema | pa.Table, path: str | os.PathLike[str], dialect: Dialect | None = None
 ) -> list[str]:
-    """Say in sentences what a file of this format could not hold, before anything is computed.
+    """Return what a file of this format could not contain, before anything is computed.
 
     Parameters
     ----------
     table
-        A schema, for what follows from the types alone, or a table, for its values as well.
+        A schema, for problems with types alone, or a table, for problems with its values as well.
     path
-        Where the table shall be written; its suffix names the format.
+        Where to write the table; its suffix names the format.
     dialect
-        How a CSV file is to be written: its encoding may have no sign for a character.
+        How to write a CSV file: its encoding may lack a character.
     """
     target = Path(path)
-    if suffix_problems(target):  # output_problems says so
+    if suffix_problems(target):  # output_problems reports it
         return []
     is_schema = isinstance(table, pa.Schema)
     values = plain_schema(table).empty_table() if is_schema else plain_table(table)
@@ -245,4 +245,4 @@ def _open(
         return read_as(format_of(source), source, how)
     except OSError as error:
         why = system_reason(error)
-    raise InputError(f"'{source}' cannot be read: {why}; check its permissions and its disk.")
+    raise InputError(f"'{source}' cannot be read: {why}. Check its permissions and its disk.")

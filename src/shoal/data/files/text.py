@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError, shown
 
-PIECE = 1 << 25  # bytes of a file that outgrows memory that are read at a time
+PIECE = 1 << 25  # bytes that are read at a time from a file that does not fit into memory
 
 MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32's begins like UTF-16's
     "utf-8": codecs.BOM_UTF8,
@@ -30,7 +30,7 @@ _USUAL = ("cp1252", "cp850", "mac_roman")  # of files that are not UTF-8, in Wes
 
 @dataclass(frozen=True)
 class Text:
-    """What a text file says, as UTF-8 without a byte order mark, and how the file itself says it."""
+    """The content of a text file, as UTF-8 without a byte order mark, and how the file itself is encoded."""
 
     path: Path
     data: bytes  # all of it, or the lines at the beginning
@@ -39,7 +39,7 @@ class Text:
     has_mark: bool
 
     def pieces(self) -> Iterator[bytes]:
-        """All that the file says, whole lines at a time; they may still not be UTF-8."""
+        """All content of the file, whole lines at a time; it may still not be UTF-8."""
         start = 0
         for piece in self._lines():
             if b"\0" in piece:
@@ -55,10 +55,10 @@ class Text:
         return _whole_lines(_decoded(self.path, self.encoding, self.has_mark, PIECE))
 
     def not_utf8(self, position: int) -> InputError:
-        """Say where a file stops being UTF-8."""
+        """Report where a file stops being UTF-8."""
         return InputError(
-            f"'{self.path}' is not UTF-8 text (line {self.line_number(position)}); save it as UTF-8, in Excel "
-            "as 'CSV UTF-8', or say its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
+            f"'{self.path}' is not UTF-8 text (line {self.line_number(position)}). Save it as UTF-8, in Excel as "
+            "'CSV UTF-8', or give its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
         )
 
     def line_number(self, position: int) -> int:
@@ -80,7 +80,7 @@ def load_text(path: Path, encoding: str | None = None, is_large: bool = False) -
     pieces = _decoded(path, name, has_mark, PIECE if is_large else -1)
     data = next(_whole_lines(pieces)) if is_large else b"".join(pieces)
     if not data or data.isspace():
-        raise InputError(f"'{path}' is empty; a table needs at least a header.")
+        raise InputError(f"'{path}' is empty. A table needs at least column names.")
     return Text(path, data, not is_large, name, has_mark)
 
 
@@ -89,7 +89,7 @@ def _encoding_of(path: Path, given: str | None) -> tuple[str, bool]:
     name = "" if given is None else codecs.lookup(given).name
     start = next(_decoded(path, "utf-8", False, 4), b"")
     for marked, mark in MARKS.items():
-        either = marked[: len("utf-16")]  # which comes in two orders of bytes
+        either = marked[: len("utf-16")]  # which has two byte orders
         if start.startswith(mark) and name in ("", marked, f"{marked}-sig", either):
             return marked, True
     return name.removesuffix("-sig") or "utf-8", False
@@ -99,7 +99,7 @@ def _decoded(path: Path, encoding: str, has_mark: bool, size: int) -> Iterator[b
     """The content of a file, decompressed and as UTF-8, some bytes at a time."""
     decoder = None
     if encoding != "utf-8":  # which is checked where it is parsed
-        # Without a mark that says another order.
+        # without a mark for another order
         order = "-le" if encoding in ("utf-16", "utf-32") else ""
         decoder = codecs.getincrementaldecoder(encoding + order)()
     is_gzipped = path.suffix.lower() == ".gz"
@@ -113,7 +113,7 @@ def _decoded(path: Path, encoding: str, has_mark: bool, size: int) -> Iterator[b
             return
     except (EOFError, gzip.BadGzipFile, zlib.error):
         why = InputError(
-            f"'{path}' is not a whole gzip file; it may be cut off or damaged: copy it again."
+            f"'{path}' is not a complete gzip file. It may be incomplete or damaged: copy it again."
         )
     except UnicodeError:
         why = _not_encoded(path, encoding)
@@ -135,7 +135,7 @@ def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def guess_encoding(path: str | os.PathLike[str]) -> str | None:
-    """The encoding of a text file that is not UTF-8, by whether its letters beyond ASCII are letters then."""
+    """Guess the encoding of a text file that is not UTF-8: the one in which its bytes beyond ASCII are letters."""
     try:
         raw = b"".join(_decoded(Path(path), "utf-8", False, -1))
     except (OSError, InputError):
@@ -154,7 +154,7 @@ def _has_letters(raw: bytes, encoding: str) -> bool:
 
 
 def codec_problems(encoding: str | None) -> list[str]:
-    """Say whether Python knows no such encoding of text."""
+    """Return a problem if Python does not know an encoding of text."""
     try:
         if encoding is not None:
             b"    ".decode(encoding)  # refuses codecs of bytes, like hex, as well
@@ -162,8 +162,8 @@ def codec_problems(encoding: str | None) -> list[str]:
         return []
     except (LookupError, ValueError, TypeError):
         return [
-            "The encoding must be one that Python knows, like utf-8, cp1252 or latin-1; got "
-            f"{shown(encoding)}."
+            f"The encoding must be one that Python knows, like utf-8, cp1252 or latin-1. Got {shown(encoding)} "
+            "instead."
         ]
     return []
 
@@ -186,6 +186,5 @@ def create(path: Path, suffix: str) -> pa.NativeFile:
 
 def _not_encoded(path: Path, encoding: str) -> InputError:
     return InputError(
-        f"'{path}' is not {encoding} text; say its encoding, for example --encoding utf-8 "
-        '(encoding="utf-8").'
+        f"'{path}' is not {encoding} text. Give its encoding, for example --encoding utf-8 (encoding=\"utf-8\")."
     )

@@ -1,4 +1,4 @@
-"""The three forms that models compile to, tree, range and set: which closures there are and how they read.
+"""The three forms that models compile to, tree, range and set: their closures and the texts of these.
 
 Codes number the allowed values, null last. A closure is a short row of integers, one per slot, laid
 out as the kernels expect it (see `kernels/shared/forms.py`).

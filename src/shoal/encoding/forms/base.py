@@ -1,4 +1,4 @@
-"""What every form offers, the arrays that closures stand in, how ranges read, and the form of trees."""
+"""What every form offers, the arrays for closures, the spelling of ranges, and the form of trees."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class Form(ABC):
         """How closures (slots × any number) are released."""
 
     def plainly(self, released: str | None) -> str | None:
-        """A released text in signs that every encoding of a file holds, as far as they are the model's own."""
+        """A released text; the model's own characters are replaced by ones that every encoding has."""
         return released
 
     @abstractmethod
     def parse(self, released: str | None) -> Sequence[int] | None:
-        """The closure that a released text stands for, None when it stands for none."""
+        """The closure that a released text means, None if it means none."""
 
     @abstractmethod
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
@@ -83,11 +83,11 @@ class Form(ABC):
 
     @abstractmethod
     def holds(self, closures: Ints) -> Floats:
-        """1 where a value (row) is in a closure (column), else 0."""
+        """1 if a value (row) is in a closure (column), else 0."""
 
     @abstractmethod
     def spread(self, closures: Ints, mass: Floats) -> Floats:
-        """For each value, its part of the mass of the closures that hold it, spread evenly over their values."""
+        """For each value, its part of the mass of the closures that contain it, spread evenly over their values."""
 
     def sizes(self, closures: Ints) -> Floats:
         """Number of allowed values in each closure."""
@@ -115,7 +115,7 @@ def join_range(low: str, high: str) -> str:
 
 
 def split_range(released: str) -> tuple[str, str] | None:
-    """The two ends of a range in either spelling, None where a text is none.
+    """The two ends of a range in either spelling, None for other texts.
 
     Examples
     --------
@@ -127,7 +127,9 @@ def split_range(released: str) -> tuple[str, str] | None:
         above, below = "" if released[0] == "[" else ">", "" if released[-1] == "]" else "<"
         return (f"{above}{low}", f"{below}{high}") if comma else None
     for dash in (_SPACED, DASH):
-        parts = released.split(dash)  # a date's own format may hold dashes: the middle one counts
+        parts = released.split(
+            dash
+        )  # a date's own format may contain dashes: the middle one counts
         half, odd = divmod(len(parts), 2)
         if not odd:
             return dash.join(parts[:half]), dash.join(parts[half:])
@@ -135,7 +137,7 @@ def split_range(released: str) -> tuple[str, str] | None:
 
 
 def open_end(released: str, sign: str) -> str | None:
-    """The end of `≥ 90` or `≤ 17` in either spelling, None where a text does not begin with the sign."""
+    """The end of `≥ 90` or `≤ 17` in either spelling, None for other texts."""
     for written in (sign, _PLAIN[sign]):
         if released.startswith(written):
             return released[len(written) :]

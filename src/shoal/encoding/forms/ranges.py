@@ -28,7 +28,7 @@ from shoal.encoding.forms.base import (
 class RangeForm(Form):
     """Intervals: a closure is the lowest and the highest code; null mixed with a value is the whole domain.
 
-    A code may stand for many values: for a bin of a grid, or for all from a highest or lowest value on. Such a form
+    A code may represent many values: a bin of a grid, or all values beyond a highest or lowest one. Such a form
     is folded, and reads only texts that it writes itself.
     """
 
@@ -37,9 +37,9 @@ class RangeForm(Form):
     uppers: Any = field(default=None, repr=False)  # of bins the upper bounds
     lows: tuple[str, ...] | None = None  # of bins: how ranges begin that begin with them
     highs: tuple[str, ...] | None = None  # of bins: how ranges end that end with them
-    open_low: bool = False  # whether the first code stands for all values up to a lowest one
+    open_low: bool = False  # whether the first code represents all values up to a lowest one
     date_format: str | None = None  # how a file writes bounds that are dates
-    open_high: bool = False  # whether the last code stands for all values from a highest one on
+    open_high: bool = False  # whether the last code represents all values from a highest one on
 
     slots = 2
 
@@ -78,7 +78,7 @@ class RangeForm(Form):
         return out
 
     def _range(self, low: int, high: int) -> str:
-        """How a range of several codes reads."""
+        """The text of a range of several codes."""
         is_low, is_high = self.open_low and low == 0, self.open_high and high == self._top
         if is_low and is_high and not self.has_null:
             return STAR
@@ -94,7 +94,7 @@ class RangeForm(Form):
 
     @cached_property
     def _begins(self) -> tuple[str, ...]:
-        """How ranges begin, by their first code; an open last code begins with its bare end."""
+        """The beginnings of ranges, by their first code; an open last code begins with its bare end."""
         texts = list(self.lows or self.labels)
         texts[0] = self.labels[0] if self.open_low else texts[0]
         texts[-1] = (self.open_high and self.end(self.labels[-1], AT_LEAST)) or texts[-1]
@@ -102,30 +102,30 @@ class RangeForm(Form):
 
     @cached_property
     def _finishes(self) -> tuple[str, ...]:
-        """How ranges end, by their last code; an open first code ends with its bare end."""
+        """The ends of ranges, by their last code; an open first code ends with its bare end."""
         texts = list(self.highs or self.labels)
         texts[-1] = self.labels[-1] if self.open_high else texts[-1]
         texts[0] = (self.open_low and self.end(self.labels[0], AT_MOST)) or texts[0]
         return tuple(texts)
 
     def joined(self, low: str, high: str) -> str:
-        """How the closure from one value to another reads."""
+        """The text of the closure from one value to another."""
         return join_range(low, high)
 
     def at_least(self, low: str) -> str:
-        """How the closure of a value and all above it reads."""
+        """The text of the closure of a value and all above it."""
         return f"> {low[1:]}" if low[:1] == ">" else f"{AT_LEAST}{low}"
 
     def at_most(self, high: str) -> str:
-        """How the closure of a value and all below it reads."""
+        """The text of the closure of a value and all below it."""
         return f"< {high[1:]}" if high[:1] == "<" else f"{AT_MOST}{high}"
 
     def end(self, released: str, sign: str) -> str | None:
-        """The text that `at_least` or `at_most` was given, None where it was not."""
+        """The text given to `at_least` or `at_most`, None for other texts."""
         return open_end(released, sign)
 
     def ends(self, released: str) -> tuple[str, str] | None:
-        """The two texts that `join_range` joined, None where it did not."""
+        """The two texts that `join_range` joined, None for other texts."""
         return split_range(released)
 
     def plainly(self, released: str | None) -> str | None:
@@ -233,7 +233,7 @@ class RangeForm(Form):
         return list(self.values.to_pylist())
 
     def _value(self, text: str) -> Any:
-        """A text as a number or date like the column's, None where it is none."""
+        """A text as a number or date like the column's, None if it is neither."""
         import pyarrow as pa
 
         if text in self.codes:
@@ -269,6 +269,6 @@ def _coded(texts: Sequence[str]) -> dict[str | None, int]:
 
 
 def _found(codes: dict[str | None, int], bound: str | None) -> int:
-    """The code of a bound, perhaps with a decimal comma; −1 where it has none."""
+    """The code of a bound, perhaps with a decimal comma; −1 if it has none."""
     point = None if bound is None else bound.replace(",", ".")
     return codes.get(bound, codes.get(point, -1))

@@ -12,17 +12,17 @@ import numpy as np
 
 from shoal.encoding.forms.base import STAR, Floats, Form, Ints, plain_spelling
 
-_BITS = 31  # codes in a slot: an int32 without its sign
+_BITS = 31  # codes in a slot: an int32 without its sign bit
 _BLOCK = 4096  # closures unpacked at a time, to bound memory
 
-# A member of a set in a released text stands plain, or quoted as in JSON.
+# A member of a set in a released text is plain, or quoted as in JSON.
 _PLAIN = re.compile(r'[^\s,{}"\\](?:[^,{}"\\]*[^\s,{}"\\])?')
 _MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
 _MEMBERS = re.compile(rf"\s*(?:{_MEMBER.pattern})(?:\s*,\s*(?:{_MEMBER.pattern}))*\s*")
 
 
 def set_members(released: str) -> list[str]:
-    """The values that a text in braces lists, none where it is no set."""
+    """The values that a text in braces lists; none if it is not a set."""
     if released[:1] != "{" or released[-1:] != "}" or not _MEMBERS.fullmatch(released[1:-1]):
         return []
     members = _MEMBER.findall(released[1:-1])
@@ -50,7 +50,7 @@ class SetForm(Form):
         return np.array([self.pack([code]) for code in range(self.size)], dtype=np.int32).T
 
     def pack(self, codes: Iterable[int]) -> Sequence[int]:
-        """The closure that holds just these codes."""
+        """The closure that contains exactly these codes."""
         words = [0] * self.slots
         for code in codes:
             words[code // _BITS] |= 1 << (code % _BITS)
@@ -117,5 +117,5 @@ def _blocks(closures: Ints) -> list[slice]:
 
 
 def _quoted(label: str) -> str:
-    """A value as it stands inside braces: plain where that cannot be misread."""
+    """A value inside braces: plain if that cannot be misread."""
     return label if _PLAIN.fullmatch(label) else json.dumps(label, ensure_ascii=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.encoding.forms import STAR, Form, Ints, SetForm, TreeForm
 from shoal.encoding.models.ends import ClippedValues, clip_ends, end_problems
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,18 +27,18 @@ class Model(ABC):
 
     @property
     def is_coarse(self) -> bool:
-        """Whether it makes single values coarser, without any others to group them with."""
+        """Whether it makes single values coarser, without other values to group them with."""
         return any(getattr(self, option) is not None for option in self.coarsened_by)
 
     @property
     def needs_numbers(self) -> bool:
-        """Whether it takes numbers or dates only."""
+        """Whether it takes only numbers or dates."""
         return False
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         """Return the column's form and the code of each of `values`, its distinct values in order.
 
-        By default a tree, of which `may_become` gives the texts above each value.
+        By default, the form is a tree, with the texts of `may_become` above each value.
         """
         from shoal.encoding.models.trees import form_of_paths
 
@@ -51,25 +51,25 @@ class Model(ABC):
         return form, np.arange(len(values), dtype=np.int32)
 
     def may_become(self, value: str) -> Sequence[str]:
-        """Return the texts that a value may become other than itself and `*`, those of ever larger sets."""
+        """Return the texts that a value may become besides itself and `*`, for ever larger sets."""
         raise NotImplementedError
 
     def covers(self, released: str, value: str) -> bool:
-        """Whether a released text may stand for a value, for the audit of a model of your own.
+        """Whether a released text may mean a value, for the audit of a model of your own.
 
-        Write it without the code that makes the texts, so that it proves something. Values themselves and `*` are never
-        asked for. How the texts of shoal's own models are read is in `audits/readings.py`.
+        Write it without the code that makes the texts, so that it proves something. It is never called for values
+        themselves or `*`. `audits/readings.py` reads the texts of shoal's own models.
         """
         return False
 
     def coarseness(self) -> str:
-        """What it makes of single values, in words.
+        """Describe what it makes of single values.
 
         Examples
         --------
         >>> from shoal import Calendar, Interval, Prefix
         >>> [m.coarseness() for m in (Interval(step=1000, high=9000), Calendar(finest="month"), Prefix(finest=3))]
-        ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 signs']
+        ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 characters']
         """
         low, high = getattr(self, "low", None), getattr(self, "high", None)
         found = [self.grid()] if self.grid() else []
@@ -78,11 +78,11 @@ class Model(ABC):
         return ", ".join(found)
 
     def grid(self) -> str:
-        """The unit to which it coarsens single values, in words; empty where it leaves them."""
+        """The unit to which it coarsens single values, in words; empty if it leaves them unchanged."""
         return ""
 
     def plainly(self, released: str | None) -> str | None:
-        """A released single value in signs that every encoding of a file holds, as far as they are the model's own."""
+        """A released single value; the model's own characters are replaced by ones that every encoding has."""
         return released
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class _PlainValues(Model):
-    """What suppression and subset share: a domain of values, of which those beyond two ends are one each."""
+    """What suppression and subset share: a domain of values, in which values beyond two ends are one each."""
 
     domain: Sequence[Any] | None = None
     _: KW_ONLY
@@ -120,8 +120,8 @@ class _PlainValues(Model):
         """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
         if self.needs_numbers and not is_ordered(values.type):
             raise InputError(
-                f"Column '{column}' holds {describe_type(values.type)}, and 'low' and 'high' need numbers or dates; "
-                "leave them out."
+                f"Column '{column}' contains {describe_type(values.type)}, but 'low' and 'high' need numbers or "
+                "dates. Leave them out."
             )
         values, codes = codes_in_domain(column, values, self.domain)
         ends = clip_by_model(self, column, values)
@@ -130,15 +130,15 @@ class _PlainValues(Model):
 
 @dataclass(frozen=True, repr=False)
 class Suppression(_PlainValues):
-    """Release a value as it is or as `*`.
+    """Release a value unchanged or as `*`.
 
     Parameters
     ----------
     domain
-        All values that are allowed, for measures that count them; by default those that occur.
+        All allowed values, for measures that count them; by default those that occur.
     low, high
         All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
-        must hold numbers or dates.
+        must contain numbers or dates.
     """
 
     name = "suppression"
@@ -170,15 +170,17 @@ class Subset(_PlainValues):
         refuse_star(column, labels)
         if any(label[:1] == "{" and label[-1:] == "}" for label in labels):
             raise InputError(
-                f"Column '{column}' holds texts in braces, which mean a set; rename them."
+                f"Column '{column}' contains texts in braces, which mean a set. Rename them."
             )
         return SetForm(labels=labels, has_null=has_null, fixed=fixed), codes
 
 
 def refuse_star(column: str, labels: Collection[str], meaning: str = "any value") -> None:
-    """Refuse values that read like `*` in a release."""
+    """Refuse values that are spelled like `*` in a release."""
     if STAR in labels:
-        raise InputError(f"Column '{column}' holds the text '*', which means {meaning}; rename it.")
+        raise InputError(
+            f"Column '{column}' contains the text '*', which means {meaning}. Rename it."
+        )
 
 
 def clip_by_model(model: Any, column: str, values: pa.Array) -> ClippedValues:
@@ -190,17 +192,17 @@ def clip_by_model(model: Any, column: str, values: pa.Array) -> ClippedValues:
 
 
 def refuse_infinite(column: str, values: pa.Array) -> None:
-    """Refuse numbers that have no place on a line."""
+    """Refuse numbers that cannot be ordered."""
     import pyarrow as pa
 
     if pa.types.is_floating(values.type) and not np.isfinite(np.array(values)).all():
         raise InputError(
-            f"Column '{column}' holds NaN or infinite numbers; make them missing or drop those records."
+            f"Column '{column}' contains NaN or infinite numbers. Make them missing or drop these records."
         )
 
 
 def is_numeric(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds numbers."""
+    """Whether an Arrow type contains numbers."""
     import pyarrow as pa
 
     t = pa.types
@@ -208,14 +210,14 @@ def is_numeric(kind: pa.DataType) -> bool:
 
 
 def is_ordered(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds numbers or dates."""
+    """Whether an Arrow type contains numbers or dates."""
     import pyarrow as pa
 
     return is_numeric(kind) or bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def describe_type(kind: pa.DataType) -> str:
-    """Say in plain words what an Arrow type holds."""
+    """Describe in words what an Arrow type contains."""
     import pyarrow as pa
 
     if pa.types.is_boolean(kind):
@@ -237,7 +239,7 @@ def labels_of(values: pa.Array) -> tuple[str, ...]:
 
 
 def label_of(value: Any) -> str:
-    """A single value as the table's own values are written."""
+    """A single value, written like the table's own values."""
     import pyarrow as pa
 
     if isinstance(value, int) and not isinstance(value, bool):
@@ -266,19 +268,20 @@ def codes_in_domain(
         allowed = pc.unique(given.cast(values.type).drop_null())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise InputError(
-            f"The domain of column '{column}' is not of the column's type; list values like the column's."
+            f"The domain of column '{column}' does not have the column's type. List values like the column's."
         ) from None
     allowed = allowed.take(pc.array_sort_indices(allowed))
     codes = pc.index_in(values, value_set=allowed)
     if codes.null_count:
         raise InputError(
-            f"{codes.null_count} of the {len(values)} distinct values of column '{column}' are not in its "
-            "declared domain; add them to it or leave the domain out."
+            f"{codes.null_count:,} of the {counted(len(values), 'distinct value')} of column '{column}' "
+            f"{'is' if codes.null_count == 1 else 'are'} not in its declared domain. Add "
+            f"{'it' if codes.null_count == 1 else 'them'} to the domain, or leave the domain out."
         )
     return allowed, np.array(codes, dtype=np.int32)
 
 
-_MIXED = "The values mix types, or are no numbers, dates or texts; give those of one column."
+_MIXED = "The values mix types, or are not numbers, dates or texts. Give values of one kind."
 
 
 @dataclass(frozen=True)
@@ -297,7 +300,7 @@ class CountedValues:
 
 
 def counted_values(values: Any, missing: Collection[str] = ()) -> CountedValues:
-    """Count the values of a list, or of a pandas, polars or Arrow column; `missing` are texts that stand for none."""
+    """Count the values of a list, or of a pandas, polars or Arrow column; `missing` are texts that mean "missing"."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -325,7 +328,7 @@ def counted_values(values: Any, missing: Collection[str] = ()) -> CountedValues:
 
 
 def arrow_of(values: Any) -> pa.Array:
-    """The values of a column as one Arrow array, categories as what they stand for."""
+    """The values of a column as one Arrow array, categories as the values they mean."""
     import pyarrow as pa
 
     array = _arrow(values)
@@ -339,7 +342,7 @@ def arrow_of(values: Any) -> pa.Array:
 
 
 def own_order(values: Any) -> tuple[str, ...] | None:
-    """The order of the categories of a column that has one itself, used or not, as text; else None."""
+    """The column's own order of its categories, used or not, as text; None without an order."""
     import pyarrow as pa
 
     if isinstance(values, list | tuple):
@@ -353,7 +356,7 @@ def own_order(values: Any) -> tuple[str, ...] | None:
 
 
 def enum_order(column: Any) -> tuple[str, ...] | None:
-    """The categories of an Enum of polars, else None; the Arrow that polars 1.0 makes of it does not tell its order."""
+    """The categories of an Enum of polars, else None; its order is lost in the Arrow that polars 1.0 makes of it."""
     import narwhals as nw
 
     series = nw.from_native(column, series_only=True, pass_through=True)
@@ -363,11 +366,11 @@ def enum_order(column: Any) -> tuple[str, ...] | None:
 
 
 def _arrow(values: Any) -> pa.Array | None:
-    """The values as Arrow holds them, None where it cannot."""
+    """The values as Arrow, None if Arrow cannot represent them."""
     import pyarrow as pa
 
     if isinstance(values, str | bytes | dict):
-        raise InputError("Give the values of a column, as a list or a column of a table.")
+        raise InputError("The values cannot be read. Give a list, or a column of a table.")
     try:
         if hasattr(values, "to_arrow"):  # polars and Narwhals
             values = values.to_arrow()

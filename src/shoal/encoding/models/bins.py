@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Bin(NamedTuple):
-    """How a bin reads, alone and at the ends of ranges, where it lies, and its lower and upper bound."""
+    """The text of a bin, alone and at the ends of ranges, its place, and its lower and upper bound."""
 
     label: str
     low: str
@@ -77,7 +77,7 @@ def folded_periods(
 
 
 def label_of_end(period: Period, lowest: Period | None, highest: Period | None) -> str:
-    """How a folded period reads."""
+    """The text of a folded period."""
     begins, finishes = period.ends
     if period == lowest:
         return f"{AT_MOST}{finishes}"
@@ -101,8 +101,8 @@ def end_periods(
         if rest or period == period_of(unit, date.fromordinal(outside), by_weeks):
             which = "last" if name == "low" else "first"
             raise InputError(
-                f"'{name}' of column '{column}' must be the {which} day of a {unit}, because its values are folded "
-                f"to {unit}s."
+                f"'{name}' of column '{column}' must be the {which} day of a {unit}, because its values are "
+                f"folded to {unit}s. Change '{name}'."
             )
         found.append(period)
     return found[0], found[1]
@@ -231,7 +231,7 @@ class _Grid:
 
 
 def _float(bound: Fraction) -> float:
-    """The least float that is not below a bound: between the two lies no value of a column of floats."""
+    """The least float that is not below a bound: a column of floats has no value between the two."""
     try:
         found = float(bound)
     except OverflowError:

@@ -26,22 +26,22 @@ DEFAULT = ("day", "month", "quarter", "year", "decade")
 
 @dataclass(frozen=True, repr=False)
 class Calendar(Model):
-    """Release the least of day, month, quarter, year and decade that holds all dates of a group.
+    """Release the smallest day, month, quarter, year or decade that contains all dates of a group.
 
-    Dates read `2020-03-14`, `2020-03`, `2020-Q1`, `2020`, `2020–2029` or `*`. Of times, the day counts, in the
-    column's own zone. Losses are measured from the finest level on, of which those that occur are the domain.
+    Dates become `2020-03-14`, `2020-03`, `2020-Q1`, `2020`, `2020–2029` or `*`. Of times, only the day counts, in the
+    column's own zone. Losses are measured from the finest level on; the periods of it that occur are the domain.
 
     Parameters
     ----------
     levels
-        Which of "day", "week", "month", "quarter", "year" and "decade" there are. With weeks, which read `2020-W11`,
+        Which of "day", "week", "month", "quarter", "year" and "decade" to use. With weeks, which look like `2020-W11`,
         years and decades are those of ISO weeks, and there are neither months nor quarters.
     finest
-        The finest level that is released: with "year" no month or day is, not even for a group of equal dates. By
-        default the finest of `levels`.
+        The finest level that is released: with "year", no month or day is released, not even for a group of equal
+        dates. By default the finest of `levels`.
     low, high
         All dates up to `low` become the one value `≤ 1939`, and all from `high` on `≥ 2010`; given as dates or as texts
-        like "2010". Only `*` holds them and others.
+        like "2010". Only `*` contains them and others.
 
     Examples
     --------
@@ -80,10 +80,11 @@ class Calendar(Model):
             raise InputError(problems)
         if "week" in levels and {"month", "quarter"} & set(levels):
             problems.append(
-                "Calendar: weeks do not fit into months or quarters; leave 'week' or both of them out of 'levels'."
+                "Calendar: weeks do not fit into months or quarters. Leave out 'week', or both 'month' and "
+                "'quarter', from 'levels'."
             )
         if self.finest is not None and self.finest not in levels:
-            problems.append("Calendar: 'finest' must be one of the levels.")
+            problems.append("Calendar: 'finest' must be one of the 'levels'.")
         raise_problems(problems)
         object.__setattr__(self, "levels", tuple(unit for unit in UNITS if unit in levels))
 
@@ -102,8 +103,8 @@ class Calendar(Model):
 
         if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)):
             raise InputError(
-                f"Column '{column}' holds {describe_type(values.type)}, and a calendar needs dates; convert it, or say "
-                "how its dates are written (date_format)."
+                f"Column '{column}' contains {describe_type(values.type)}, but a calendar needs dates. Convert "
+                "it, or give the format of its dates (date_format)."
             )
         unit, by_weeks = self._units[0], self._by_weeks
         lowest, highest = end_periods(column, values.type, unit, self.low, self.high, by_weeks)
@@ -119,7 +120,7 @@ class Calendar(Model):
         return form_of_paths(column, paths, has_null, heights, top, own_words=True), codes
 
     def path(self, day: date) -> list[str]:
-        """The labels of the periods that hold a day, from the finest to the largest."""
+        """The labels of the periods that contain a day, from the finest to the largest."""
         period = period_of(self._units[0], day, self._by_weeks)
         return [period.label, *self._above(period)]
 
@@ -137,7 +138,7 @@ class Calendar(Model):
         return tuple(self.levels)[self.levels.index(self.finest or self.levels[0]) :]
 
     def _above(self, period: Period) -> list[str]:
-        """The labels of the larger periods that hold one."""
+        """The labels of the larger periods that contain one."""
         if period.unit == "year":  # whose first day may lie in another ISO year
             return [Period(unit, period.number // 10).label for unit in self._units[1:]]
         return [period_of(unit, period.first, self._by_weeks).label for unit in self._units[1:]]

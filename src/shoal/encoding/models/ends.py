@@ -30,7 +30,7 @@ _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})"
 
 
 def end_problems(what: str, low: Any, high: Any) -> list[str]:
-    """Sentences for a lowest or highest value that cannot be one."""
+    """Return problems with a lowest or highest value."""
     found = []
     for name, end in (("low", low), ("high", high)):
         if not (end is None or isinstance(end, str | date) or is_finite_number(end)):
@@ -59,8 +59,8 @@ class ClippedValues(NamedTuple):
 
     values: Any  # Arrow, ascending; folded ones are their ends
     codes: Ints  # the place of each given value among them
-    low: str | None  # how the first one reads if it stands for all up to it
-    high: str | None  # how the last one reads if it stands for all from it on
+    low: str | None  # the text of the first one if it represents all up to it
+    high: str | None  # the text of the last one if it represents all from it on
 
     def label(self, labels: Sequence[str]) -> tuple[str, ...]:
         """The labels of the values, those of folded ones replaced."""
@@ -114,7 +114,7 @@ def _like(kind: pa.DataType, end: Any, key: Key | None) -> pa.Array:
 
 
 def end_text(end: Any, is_last: bool, kind: pa.DataType | None = None) -> str:
-    """How an end reads: a number without needless digits, a day as ISO, a time as a column of its type writes it."""
+    """The text of an end: a number without unnecessary digits, a day as ISO, a time as its column writes it."""
     day = _moment(end, is_last)
     if day is None:
         return decimal_text(fraction_of(end))
@@ -128,15 +128,15 @@ def end_keys(
 ) -> tuple[Key | None, Key | None]:
     """The ends as keys like those of values of a type.
 
-    Raises `InputError` where an end is no value like the column's.
+    Raises `InputError` if an end is not a value like the column's.
     """
     found: list[Key | None] = []
     for name, end in (("low", low), ("high", high)):
         found.append(None if end is None else _key_of(end, kind, name == "low", by_weeks))
         if end is not None and found[-1] is None:
             raise InputError(
-                f"'{name}' of column '{column}' is no value like the column's; give a number for numbers, "
-                "whole for whole ones, and a date like 1990-12-31 for dates."
+                f"'{name}' of column '{column}' is not a value like the column's. Give a number for numbers, a "
+                "whole one for whole numbers, and a date like 1990-12-31 for dates."
             )
     first, last = found
     if first is not None and last is not None and first >= last:
@@ -161,9 +161,9 @@ def _key_of(end: Any, kind: pa.DataType, is_last: bool, by_weeks: bool) -> Key |
 
 
 def _moment(end: Any, is_last: bool, by_weeks: bool = False) -> date | None:
-    """An end as a day or time; of a period the last day where `is_last`, else the first; None if it is none.
+    """An end as a day or time; of a period, the last day if `is_last`, else the first; None for other values.
 
-    `by_weeks` takes years for those of ISO weeks.
+    `by_weeks` reads years as years of ISO weeks.
     """
     if isinstance(end, str):
         period = read_period(end)

@@ -21,9 +21,9 @@ def make_monotone(
 ) -> dict[str, object]:
     """Merge nodes of a tree until entropy is monotone on it for a column with these value counts.
 
-    While some node has more entropy than its parent it is united with its next sibling; where it has a
-    single sibling both are dropped and their children hang on the parent. Ends at two levels at worst.
-    The tree is given as a hierarchy holds it, and returned as nested dicts.
+    While a node has more entropy than its parent, it is united with its next sibling. If it has only a
+    single sibling, both are removed and their children attached to the parent. Ends at two levels at worst.
+    The tree is given in the form of a hierarchy, and returned as nested dicts.
     """
     values = len(leaves)
     labels = [*leaves, *inner]
@@ -86,7 +86,7 @@ def _own_names(tree: Tree) -> list[list[str]]:
 def names_above(tree: Tree) -> list[list[str]]:
     """The names of each node from its own on: further labels of the same set, then those of ever larger ones.
 
-    The root has no part in it.
+    The root is not included.
     """
     own = _own_names(tree)
     root = len(tree.parent) - 1
@@ -110,17 +110,17 @@ def tree_rows(tree: Tree) -> list[list[str]]:
 
 
 def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:
-    """Sentences for a finest level or for ends that a hierarchy cannot have."""
+    """Return problems with a finest level or with ends of a hierarchy."""
     found = end_problems("Hierarchy", low, high)
     most = max(len(names) for names in names_above(tree)) - 1
     if not isinstance(finest, int) or isinstance(finest, bool) or not 0 <= finest <= most:
         found.append(
-            f"Hierarchy: 'finest' must be a level below the whole, a whole number from 0 to {most}."
+            f"Hierarchy: 'finest' must be a level below the root, a whole number from 0 to {most}."
         )
     if not found and (low, high) != (None, None) and _keys(tree.leaves, low, high) is None:
         found.append(
-            "Hierarchy: 'low' and 'high' need a hierarchy of numbers, or of dates like 1990-12-31, and must be like "
-            "them; leave them out."
+            "Hierarchy: 'low' and 'high' need a hierarchy of numbers, or of dates like 1990-12-31, and must be "
+            "like them. Leave them out otherwise."
         )
     return found
 
@@ -137,7 +137,7 @@ def fold_tree(
     for label, beyond in folded.items():
         if label in tree.leaves or label in tree.inner:
             raise InputError(
-                f"Hierarchy: '{label}' is a label already; leave 'low' and 'high' out."
+                f"Hierarchy: '{label}' is already a label. Leave 'low' and 'high' out."
             )
         for leaf in beyond:
             names[leaf] = label
@@ -175,7 +175,7 @@ def _node_of(tree: Tree) -> dict[str, int]:
 
 
 def _names(tree: Tree, finest: int) -> list[str]:
-    """The label of each leaf at the finest level: so many names up, yet below the root, the largest where they nest."""
+    """The label of each leaf at the finest level: so many names up, but below the root; the largest where they nest."""
     below, node_of = _leaves_below(tree), _node_of(tree)
     paths = names_above(tree)
     names = [path[min(finest, len(path) - 1)] for path in paths]
@@ -207,7 +207,7 @@ def _beyond(leaves: Sequence[str], name: str, low: Any, high: Any) -> set[int]:
 
 
 def _keys(leaves: Sequence[str], low: Any, high: Any) -> tuple[list[Any], list[Any]] | None:
-    """Leaves and ends as numbers, or all as days; None where they are neither."""
+    """Leaves and ends as numbers, or all as days; None if they are neither."""
     for read in (_number, _day):
         try:
             ends = [

@@ -43,7 +43,7 @@ from shoal.encoding.models.trees import (
     sets_of_rows,
     write_rows,
 )
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,16 +51,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Hierarchy(Model):
-    """Release the label of the lowest node that holds all values of a group.
+    """Release the label of the lowest node that contains all values of a group.
 
-    Make one of a file or of sets with `from_csv`, `from_rows`, `from_dict` or `from_sets`; of a column with
+    Make a hierarchy of a file or of sets with `from_csv`, `from_rows`, `from_dict` or `from_sets`; of a column with
     `from_numbers`, `from_dates`, `from_codes` or `from_order`; of a table with `from_data`. Every label names one set
-    of values; the leaves of the tree are the allowed values, seen in the table or not.
+    of values. The leaves of the tree are the allowed values, whether or not they occur in the table.
 
     Each of these also takes `finest`, the lowest level that is released: 0 for the values, 1 for the labels right above
-    them, and so on: so many labels above each value, not counting repeated ones, yet below the root. `low`
-    and `high`, for numbers and for dates like 1990-12-31, make one leaf `≤ 17` of all values up to `low` and one leaf
-    `≥ 90` of all from `high` on. Losses are measured from that level, and those leaves, on.
+    them, and so on. Repeated labels do not count, and the level is always below the root. `low` and `high`, for numbers
+    and for dates like 1990-12-31, make one leaf `≤ 17` of all values up to `low` and one leaf `≥ 90` of all from `high`
+    on. Losses are measured from that level, and those leaves, on.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Hierarchy(Model):
     def from_rows(
         cls, rows: Iterable[Iterable[Any]], *, finest: int = 0, low: Any = None, high: Any = None
     ) -> Hierarchy:
-        """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root.
+        """Make a hierarchy from rows like those of a CSV file: value, level 1, …, root.
 
         A value may be the empty text.
         """
@@ -113,7 +113,7 @@ class Hierarchy(Model):
     def from_dict(
         cls, tree: Mapping[Any, Any], *, finest: int = 0, low: Any = None, high: Any = None
     ) -> Hierarchy:
-        """Make a hierarchy of nested dicts; a list, set or tuple holds values, and so does a key with None below."""
+        """Make a hierarchy from nested dicts; values are in a list, set or tuple, or are keys with None below."""
         return cls._hang("Hierarchy", sets_of_dict(tree), finest, low, high)
 
     @classmethod
@@ -125,9 +125,9 @@ class Hierarchy(Model):
         low: Any = None,
         high: Any = None,
     ) -> Hierarchy:
-        """Make a hierarchy of a laminar collection: any two sets nested or disjoint (GiT09 Lemma 3.3).
+        """Make a hierarchy from sets of which any two are nested or disjoint (a laminar collection, GiT09 Lemma 3.3).
 
-        Single values and the whole are added where they are missing.
+        Single values and the whole are added if they are missing.
         """
         return cls._hang("Hierarchy", sets_of_collection(sets), finest, low, high)
 
@@ -135,7 +135,7 @@ class Hierarchy(Model):
     def from_data(
         cls, table: Any, column: str, *, by: Sequence[str] | None = None, levels: int = 4
     ) -> Hierarchy:
-        """Make a hierarchy from a table: categories whose records are alike in other columns come together.
+        """Make a hierarchy from a table: categories with similar records in other columns are joined.
 
         It is a start: look at it and move what is in the wrong place. Labels name the most frequent categories of
         a set first.
@@ -147,9 +147,9 @@ class Hierarchy(Model):
         column
             The column of categories.
         by
-            The columns to compare records by; all others by default. Leave out those that name persons.
+            The columns to compare records by; all others by default. Leave out columns that name people.
         levels
-            How many levels there are above the categories, the root among them.
+            The number of levels above the categories, including the root.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Hierarchy(Model):
         Parameters
         ----------
         values
-            The column, or all numbers that are allowed, like `range(0, 121)`.
+            The column, or all allowed numbers, like `range(0, 121)`.
         widths
             Each a multiple of the one before. By default a round width that makes at most 20 bins, and its
             doubles.
@@ -190,7 +190,7 @@ class Hierarchy(Model):
         values
             The column: dates, dates with a time, or texts like 2020-03-14.
         levels
-            Which of day, week, month, quarter, year and decade there are, as in `shoal.Calendar`.
+            Which of day, week, month, quarter, year and decade to use, as in `shoal.Calendar`.
 
         Examples
         --------
@@ -206,16 +206,17 @@ class Hierarchy(Model):
     def from_codes(
         cls, values: Any, lengths: Sequence[int] | None = None, separator: str | None = None
     ) -> Hierarchy:
-        """Make a hierarchy of codes that nest by how they begin, like postal codes or diagnoses.
+        """Make a hierarchy of codes grouped by their beginnings, like postal codes or diagnoses.
 
         Parameters
         ----------
         values
-            The column, or all codes that are allowed.
+            The column, or all allowed codes.
         lengths
-            How many first signs, or parts, may be released beside whole codes, as in `shoal.Prefix`; by default any.
+            How many first characters, or parts, may be released besides whole codes, as in `shoal.Prefix`; by default
+            any number.
         separator
-            What stands between the parts of a code, like "."; by default every sign is a part.
+            The separator between the parts of a code, like "."; by default every character is a part.
 
         Examples
         --------
@@ -230,7 +231,7 @@ class Hierarchy(Model):
 
     @classmethod
     def from_order(cls, order: Any, levels: int | None = None) -> Hierarchy:
-        """Make a hierarchy of categories with an order: runs of about equal length, cut again and again.
+        """Make a hierarchy of ordered categories: runs of about equal length, cut repeatedly.
 
         Parameters
         ----------
@@ -238,7 +239,7 @@ class Hierarchy(Model):
             The categories from the lowest to the highest, as a list or a `shoal.Order`; or a column that has an order
             itself, like an ordered categorical of pandas.
         levels
-            How many levels there are above the categories, the root among them; by default every run is halved.
+            The number of levels above the categories, including the root; by default every run is halved.
 
         Examples
         --------
@@ -272,8 +273,8 @@ class Hierarchy(Model):
         missing = int((codes < 0).sum())
         if missing:
             raise InputError(
-                f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
-                "hierarchy; add a line for each of them."
+                f"{missing:,} of the {counted(len(codes), 'distinct value')} of column '{column}' "
+                f"{'is' if missing == 1 else 'are'} not in its hierarchy. Add a line for each."
             )
         leaf_of = self._folded[1]
         return self._form(has_null), np.array(leaf_of, dtype=np.int32)[codes]
@@ -307,10 +308,10 @@ class Hierarchy(Model):
         return fold_tree(tree, self.finest, self.low, self.high)
 
     def monotone(self, values: Iterable[Any]) -> Hierarchy:
-        """A coarser hierarchy on which the objective `entropy` never falls when a closure grows.
+        """Return a coarser hierarchy on which the objective `entropy` never falls when a closure grows.
 
-        `values` is the column of the table. The guarantees of `cover` and `forest` hold for `entropy` on such
-        trees only. A tree that is monotone already comes back as it is (GiT09 §4.2.2).
+        `values` is the column of the table. The guarantees of `cover` and `forest` hold for `entropy` only on such
+        trees. A tree that is already monotone does not change (GiT09 §4.2.2).
 
         Examples
         --------
@@ -328,9 +329,9 @@ class Hierarchy(Model):
         return Hierarchy.from_dict(make_monotone(self.leaves, self.inner, self.parent, counts))
 
     def preview(self, values: Any) -> Preview:
-        """Count how the records of a column spread over the nodes of each level.
+        """Count how many records of a column belong to the nodes of each level.
 
-        Nodes that fewer than ten records have are counted together and not named.
+        Nodes with fewer than ten records are counted together and not named.
 
         Examples
         --------
@@ -359,21 +360,20 @@ class Hierarchy(Model):
         >>> tree = shoal.Hierarchy.from_dict({"*": {"France": ["Lille", "Lyon", "Paris"], "Spain": ["Vigo", "Elx"]}})
         >>> print(tree.check(["Lyon", "Lille", "Vigo", "Elx", "Porto"]))
         The hierarchy does not fit 5 records.
-        Values of the column that are not in the hierarchy: 1, in 1 record; add a line for each.
-        Values of the hierarchy that no record has: 1.
+        1 value of the column is not in the hierarchy (1 record). Add a line for each.
+        1 value of the hierarchy does not occur.
         """
         return check_of(self, counted_values(values))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write this hierarchy to a CSV file from which `from_csv` reads the same tree, whole or not at all.
 
-        The file lists every value: it belongs to whoever keeps the table, not to the release, and only its owner may
-        read it.
+        The file lists every value, and only its owner may read it. Keep it with the original table; do not publish it.
         """
         write_rows(self.rows(), path, overwrite, lambda file: Hierarchy.from_csv(file).rows())
 
     def __repr__(self) -> str:
-        return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
+        return f"Hierarchy({counted(len(self.leaves), 'value')}, {counted(len(self.rows()[0]), 'level')})"
 
     def rows(self) -> list[list[str]]:
         """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""

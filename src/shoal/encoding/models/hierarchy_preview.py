@@ -1,7 +1,7 @@
-"""A hierarchy beside a column: how its records spread over the nodes of each level, and where the two do not fit.
+"""A hierarchy and a column compared: how many records belong to each node, and where the two do not fit.
 
 Nothing here names a value that fewer than `LEAST` records have: rarer nodes are counted, and a label that lists such
-a value is replaced by the number of values it stands for.
+a value is replaced by the number of its values.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.forms.base import DASH
 from shoal.encoding.models.base import CountedValues
 from shoal.encoding.models.periods import days_of_label
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from shoal.encoding.models.hierarchy import Hierarchy
@@ -66,7 +67,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Preview:
-    """How the records of a column spread over the nodes of a hierarchy; `print` shows it.
+    """How many records of a column belong to the nodes of a hierarchy; `print` shows it.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class HierarchyCheck:
-    """What is wrong with a hierarchy beside a column; `print` shows it, and no value is in it.
+    """What is wrong with a hierarchy for a column; `print` shows it, and it contains no value.
 
     Attributes
     ----------
@@ -125,9 +126,9 @@ class HierarchyCheck:
     unused
         Values of the tree that no record has.
     idle_levels
-        Levels, counted from the values, on which no two values of the column come together.
+        Levels, counted from the values, that join no two values of the column.
     single
-        Sets of values of which one part alone has records, so that they read like it.
+        Sets of values in which only one part has records, so that they mean the same as the part.
     repeated
         Labels that name the same set as another.
     """
@@ -147,21 +148,30 @@ class HierarchyCheck:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for everything that was found, what must be mended first."""
+        """A sentence for everything that was found, the most important first."""
         found = []
         if self.missing_values:
             found.append(
-                f"Values of the column that are not in the hierarchy: {self.missing_values:,}, in "
-                f"{_counted(self.missing_records, 'record')}; add a line for each."
+                f"{counted(self.missing_values, 'value')} of the column "
+                f"{'is' if self.missing_values == 1 else 'are'} not in the hierarchy "
+                f"({counted(self.missing_records, 'record')}). Add a line for each."
             )
         if self.unused:
-            found.append(f"Values of the hierarchy that no record has: {self.unused:,}.")
+            found.append(
+                f"{counted(self.unused, 'value')} of the hierarchy {'does' if self.unused == 1 else 'do'} not occur."
+            )
         for level in self.idle_levels:
-            found.append(f"Level {level} joins no two values of the column that were apart.")
+            found.append(f"Level {level} joins no further values of the column.")
         if self.single:
-            found.append(f"Sets of values of which one part alone has records: {self.single:,}.")
+            found.append(
+                f"{counted(self.single, 'set')} of values {'has' if self.single == 1 else 'have'} records in only "
+                "one part."
+            )
         if self.repeated:
-            found.append(f"Labels that name the same set as another: {self.repeated:,}.")
+            found.append(
+                f"{counted(self.repeated, 'label')} {'names' if self.repeated == 1 else 'name'} the same set as "
+                "another."
+            )
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +180,9 @@ class HierarchyCheck:
 
     def __str__(self) -> str:
         verdict = "fits" if self.fits else "does not fit"
-        return "\n".join([f"The hierarchy {verdict} {self.records:,} records.", *self.problems])
+        return "\n".join(
+            [f"The hierarchy {verdict} {counted(self.records, 'record')}.", *self.problems]
+        )
 
     def _repr_html_(self) -> str:
         """The list that notebooks show."""
@@ -227,7 +239,7 @@ def node_levels(tree: Hierarchy) -> list[int]:
 
 
 def rows_by_height(tree: Hierarchy) -> list[list[str]]:
-    """For each value what it reads on every level: the label of the highest node above it that is no higher."""
+    """For each value, its text on every level: the label of the highest node above it that is no higher."""
     heights, labels = node_levels(tree), tree.leaves + tree.inner
     rows = []
     for leaf in range(len(tree.leaves)):
@@ -254,7 +266,7 @@ def _per_leaf(tree: Hierarchy, found: CountedValues) -> tuple[dict[str, int], in
 
 
 class _Listed:
-    """Whether a label lists a rare value: the value stands in it between signs that are no letters or digits."""
+    """Whether a label lists a rare value: the value stands between characters that are no letters or digits."""
 
     def __init__(self, rare: set[str]) -> None:
         self.by_word: dict[str, list[str]] = defaultdict(list)
@@ -282,7 +294,7 @@ def _level(
     nodes = []
     for label in named:
         values = len(members[label])
-        text = f"({values:,} values)" if values > 1 and listed(label) else label
+        text = f"({counted(values, 'value')})" if values > 1 and listed(label) else label
         nodes.append(Node(text, values, sizes[label], sizes[label] / records))
     rarer = [size for size in sizes.values() if 0 < size < LEAST]
     share = sum(rarer) / records if records else 0.0
@@ -291,16 +303,20 @@ def _level(
 
 
 def _beside(preview: Preview) -> str:
-    parts = [f"{len(preview.levels)} levels over {preview.records:,} records"]
+    parts = [f"{counted(len(preview.levels), 'level')} over {counted(preview.records, 'record')}"]
     if preview.outside:
-        parts.append(f"{preview.outside:,} more have a value that is not in the tree")
+        parts.append(
+            f"{preview.outside:,} more {'has' if preview.outside == 1 else 'have'} a value that is not in the tree"
+        )
     if preview.missing:
-        parts.append(f"{preview.missing:,} more have no value")
+        parts.append(
+            f"{preview.missing:,} more {'has' if preview.missing == 1 else 'have'} no value"
+        )
     return "; ".join(parts)
 
 
 def _heading(level: Level) -> str:
-    what = _counted(level.count, "set") if level.level else _counted(level.count, "value")
+    what = counted(level.count, "set") if level.level else counted(level.count, "value")
     return f"level {level.level}: {what}"
 
 
@@ -311,12 +327,12 @@ def _shown(level: Level) -> list[tuple[str, str]]:
     rest = level.nodes[SHOWN:]
     if rest:
         share = sum(node.share for node in rest)
-        rows.append((f"… and {_counted(len(rest), f'more {what}')}", _percent(share)))
+        rows.append((f"… and {counted(len(rest), f'more {what}')}", _percent(share)))
     if level.rarer:
-        rarer = f"… and {_counted(level.rarer, f'rarer {what}')}"
+        rarer = f"… and {counted(level.rarer, f'rarer {what}')}"
         rows.append((rarer, _percent(level.rarer_share)))
     if level.empty:
-        rows.append((f"… and {_counted(level.empty, what)} without records", ""))
+        rows.append((f"… and {counted(level.empty, what)} without records", ""))
     return rows
 
 
@@ -327,7 +343,3 @@ def _one_line(text: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

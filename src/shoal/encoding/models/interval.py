@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Interval(Model):
-    """Release the range `24–30` of a group's numbers or dates, or the value where all are equal.
+    """Release the range `24–30` of a group's numbers or dates, or the value if all are equal.
 
-    With `step`, values are folded to bins before records are grouped, so that no exact value is released: a group of
-    equal values reads `20–24` too. Losses are measured from the bins on, which are the values of the domain.
+    With `step`, values are folded to bins before records are grouped, so no exact value is released: a group of
+    equal values becomes `20–24`, too. Losses are measured from the bins on, which are the values of the domain.
 
     Parameters
     ----------
     domain
-        All values that are allowed, for measures that count or span them; by default those that occur.
+        All allowed values, for measures that count or span them; by default those that occur.
     step
-        The width of the bins of numbers, like 5: whole numbers read `20–24`, others `20–<25`, from 20 to below 25.
+        The width of the bins of numbers, like 5: whole numbers become `20–24`, others `20–<25`, from 20 to below 25.
         For dates "day", "week", "month", "quarter", "year" or "decade": `2020-03 – 2020-07`.
     start
         Where a bin of numbers begins, by default 0; all others lie whole steps away.
     low, high
         All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. A range that
-        reaches it reads `≥ 85`, and one that reaches both ends `*`.
+        reaches it becomes `≥ 85`, and one that reaches both ends `*`.
 
     Examples
     --------
@@ -83,7 +83,9 @@ class Interval(Model):
         if self.start is not None and (
             self.step is None or is_unit or not is_finite_number(self.start)
         ):
-            found.append("Interval: 'start' must be a number and needs a 'step' that is one.")
+            found.append(
+                "Interval: 'start' must be a number and needs a 'step' that is also a number."
+            )
         return found
 
     def plainly(self, released: str | None) -> str | None:
@@ -101,8 +103,8 @@ class Interval(Model):
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         if not is_ordered(values.type):
             raise InputError(
-                f"Column '{column}' holds {describe_type(values.type)}, and an interval needs numbers or dates; "
-                "convert it or choose order, hierarchy, subset or suppression."
+                f"Column '{column}' contains {describe_type(values.type)}, but an interval needs numbers or "
+                "dates. Convert it, or choose order, hierarchy, subset or suppression."
             )
         values, codes = codes_in_domain(column, values, self.domain)
         if self.step is None:
@@ -133,8 +135,8 @@ class Interval(Model):
         are_dates = pa.types.is_temporal(values.type)
         if are_dates != isinstance(self.step, str):
             raise InputError(
-                f"Column '{column}' holds {'dates' if are_dates else 'numbers'}; give as 'step' "
-                f"{'one of ' + ', '.join(UNITS) if are_dates else 'a number'}."
+                f"Column '{column}' contains {('dates' if are_dates else 'numbers')}. Set 'step' to "
+                f"{('one of ' + ', '.join(UNITS) if are_dates else 'a number')}."
             )
         if are_dates:
             form, folded = fold_dates(column, values, self.step, self.low, self.high, has_null)
@@ -145,7 +147,7 @@ class Interval(Model):
 
 
 def _positions(column: str, values: pa.Array) -> Floats:
-    """Where the values of a column lie beside each other."""
+    """The positions of a column's values on a line."""
     import pyarrow as pa
 
     if pa.types.is_decimal(values.type):

@@ -20,7 +20,7 @@ from shoal.encoding.models.ends import is_finite_number, local_days
 from shoal.encoding.models.order import BETWEEN, Order
 from shoal.encoding.models.periods import days_of_label
 from shoal.encoding.models.prefix import Prefix
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, counted, near_miss, raise_problems
 
 if TYPE_CHECKING:
     from datetime import date
@@ -39,9 +39,11 @@ def number_rows(found: CountedValues, widths: Sequence[float] | None) -> Rows:
 
     problems = [] if widths is None else width_problems(widths)
     if not is_numeric(found.values.type):
-        problems.append("The values are no numbers; convert them, or make a tree of another kind.")
+        problems.append(
+            "The values are not numbers. Convert them, or choose another kind of hierarchy."
+        )
     elif not all(Decimal(text).is_finite() for text in labels_of(found.values)):
-        problems.append("The values hold NaN or infinite numbers; make them missing.")
+        problems.append("The values contain NaN or infinite numbers. Make them missing.")
     raise_problems(problems)
     numbers = [Decimal(text) for text in labels_of(found.values)]
     sizes = _round_widths(numbers) if widths is None else [Decimal(str(w)) for w in widths]
@@ -51,13 +53,13 @@ def number_rows(found: CountedValues, widths: Sequence[float] | None) -> Rows:
 
 
 def width_problems(widths: Sequence[float]) -> list[str]:
-    """Say in sentences why widths of bins are no levels of a tree."""
+    """Return reasons why widths of bins are not levels of a tree."""
     is_list = isinstance(widths, Sequence) and not isinstance(widths, str) and len(widths) > 0
     if not (is_list and all(is_finite_number(width) and width > 0 for width in widths)):
-        return ["Widths of bins: give numbers above 0, like (5, 10, 20)."]
+        return ["Widths of bins must be numbers above 0, like (5, 10, 20)."]
     sizes = [Decimal(str(width)) for width in widths]
     if any(large <= small or large % small for small, large in pairwise(sizes)):
-        return ["Widths of bins: each must be a multiple of the one before, like (5, 10, 20)."]
+        return ["Widths of bins must each be a multiple of the one before, like (5, 10, 20)."]
     return []
 
 
@@ -82,7 +84,7 @@ def _bin(number: Decimal, width: Decimal, is_whole: bool) -> str:
     count = number // width  # cut towards zero
     low = width * (count - (number < count * width))
     high = low + width - 1 if is_whole else low + width
-    dash = f" {DASH} " if low < 0 else DASH  # a sign beside the dash is hard to read
+    dash = f" {DASH} " if low < 0 else DASH  # a minus next to the dash is hard to read
     return f"{_plain(low)}{dash}{'' if is_whole else '<'}{_plain(high)}"
 
 
@@ -106,8 +108,9 @@ def _days(found: CountedValues) -> list[date]:
     other = len(spans) - len(days)
     if other:
         raise InputError(
-            f"{other} of the {len(spans)} distinct values are not read as dates like 2020-03-14; convert all to dates, "
-            "or say how they are written (--date-format) and what stands for a missing one (--missing)."
+            f"{other:,} of the {counted(len(spans), 'distinct value')} "
+            f"{'is not a date' if other == 1 else 'are not dates'} like 2020-03-14. Convert all to dates, or "
+            'give their format (--date-format) and the texts that mean "missing" (--missing).'
         )
     return days
 
@@ -117,8 +120,9 @@ def code_rows(codes: Sequence[str], prefix: Prefix) -> Rows:
     stars = sum(prefix.fill in code for code in codes)
     if stars:
         raise InputError(
-            f"{stars} of the {len(codes)} distinct codes hold the sign '{prefix.fill}', which stands for the rest of a "
-            "code; rename them."
+            f"{stars:,} of the {counted(len(codes), 'distinct code')} {'contains' if stars == 1 else 'contain'} "
+            f"the character '{prefix.fill}', which means the rest of a code. Rename "
+            f"{'it' if stars == 1 else 'them'}."
         )
     paths = prefix.paths(codes) if codes else []
     depth = max(map(len, paths), default=0)
@@ -135,7 +139,7 @@ def order_tree(order: Any, levels: int | None) -> dict[str, Any]:
     raise_problems(level_problems(levels))
     given = order if isinstance(order, Order) else Order(own_order(order) or order)
     if not isinstance(given.values, tuple):
-        raise InputError("The order names no categories; list them from the lowest to the highest.")
+        raise InputError("The order names no categories. List them from the lowest to the highest.")
     branches = 2
     while levels is not None and branches**levels < len(given.values):
         branches += 1
@@ -167,7 +171,7 @@ def _runs(order: Sequence[str], branches: int) -> dict[str, Any]:
 def _rows(labels: Sequence[str], levels: Sequence[Sequence[str]]) -> Rows:
     """Value, level 1, …, root; levels that join nothing more, or everything, are left out."""
     if not labels:
-        raise InputError("There are no values to make a hierarchy of; give at least one.")
+        raise InputError("There are no values to make a hierarchy of. Give at least one.")
     used, known = [], len(labels)
     for level in levels:
         sets = len(set(level))
@@ -180,7 +184,7 @@ def _rows(labels: Sequence[str], levels: Sequence[Sequence[str]]) -> Rows:
 MOST_CATEGORIES = 2000  # joining takes memory that grows with its square, and time with its cube
 MOST_VALUES = 50  # of another column; rarer ones count as one
 BINS = 10  # into which numbers and dates are cut, with about equal records
-LABEL = 40  # signs of a label before its members are shortened to the most frequent
+LABEL = 40  # characters of a label above which its members are shortened to the most frequent
 
 Floats = npt.NDArray[np.float64]
 
@@ -205,16 +209,16 @@ def tree_of_table(table: Any, column: str, by: Sequence[str] | None, levels: int
 def data_problems(
     columns: Sequence[str], column: str, by: Sequence[str] | None, levels: int
 ) -> list[str]:
-    """What is wrong with the columns that a hierarchy is to be made of."""
+    """Return problems with the columns that a hierarchy is to be made of."""
     problems = [
         f"Column '{name}' is not in the table{near_miss(name, columns) or '.'}"
         for name in (column, *(by or ()))
         if name not in columns
     ]
     if column in (by or ()):
-        problems.append(f"Column '{column}' cannot be compared by itself; leave it out of 'by'.")
+        problems.append(f"Column '{column}' cannot be compared with itself. Leave it out of 'by'.")
     if len(columns) < 2 or (by is not None and not by):
-        problems.append("Categories are compared by other columns; give at least one.")
+        problems.append("Categories are compared by other columns. Give at least one.")
     if not 1 <= levels <= MOST_LEVELS:
         problems.append(
             f"The 'levels' parameter must be from 1 to {MOST_LEVELS}. Got {levels} instead."
@@ -229,7 +233,8 @@ def join_categories(
     labels, codes = _coded(values)
     if not 2 <= len(labels) <= MOST_CATEGORIES:
         raise InputError(
-            f"Column '{column}' has {len(labels):,} categories; a hierarchy is made of 2 to {MOST_CATEGORIES:,}."
+            f"Column '{column}' has {counted(len(labels), 'category', 'categories')}, but a hierarchy needs 2 to "
+            f"{MOST_CATEGORIES:,}. Choose another column, or join rare categories first."
         )
     known = codes >= 0
     frequency = np.bincount(codes[known], minlength=len(labels)).astype(np.float64)
@@ -304,7 +309,7 @@ def _merges(counts: Floats, columns: int, frequency: Floats) -> list[tuple[int, 
 
 
 def _cost(rows: Floats, weight: Floats, own: Floats, columns: int, a: int) -> Floats:
-    """What joining cluster a with each other loses; no number for those that are gone is ever least."""
+    """What is lost by joining cluster a with each other; infinite for clusters that no longer exist."""
     together = columns * _phi(weight + weight[a]) - _phi(rows + rows[a]).sum(axis=1)
     found = together - own - own[a]
     return np.where(np.isnan(weight), np.inf, np.round(found, 9))

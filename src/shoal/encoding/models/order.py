@@ -16,7 +16,7 @@ from shoal.encoding.forms import STAR, Form, Ints, RangeForm
 from shoal.encoding.forms.base import AT_LEAST
 from shoal.encoding.models.base import Model, label_of, labels_of
 from shoal.encoding.models.trees import read_text
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,17 +70,17 @@ class OrderForm(RangeForm):
 
 @dataclass(frozen=True, repr=False)
 class Order(Model):
-    """Release the run `low .. high` of a group's categories, or the category where all are equal.
+    """Release the run `low .. high` of a group's categories, or the category if all are equal.
 
     Parameters
     ----------
     values
-        All categories that are allowed, from the lowest to the highest; or "names" for those that occur, sorted
-        by name. By default the order that the column has itself: an ordered categorical of pandas, an Enum of
-        polars or an ordered dictionary of Arrow, of which those that occur are taken.
+        All allowed categories, from the lowest to the highest; or "names" for those that occur, in alphabetical
+        order. By default the column's own order: an ordered categorical of pandas, an Enum of
+        polars or an ordered dictionary of Arrow, restricted to the categories that occur.
     low, high
         All categories up to `low` become the one value `primary or lower`, and all from `high` on `degree or higher`.
-        A run that reaches it reads `secondary or higher`, and one that reaches both ends `*`.
+        A run that reaches it becomes `secondary or higher`, and one that reaches both ends `*`.
 
     Examples
     --------
@@ -119,14 +119,14 @@ class Order(Model):
         found = tuple(line.strip() for line in lines if line.strip())
         if not found:
             raise InputError(
-                f"Order file '{Path(path).name}' has no values; give one per line, lowest first."
+                f"Order file '{Path(path).name}' has no values. Give one per line, lowest first."
             )
         return cls(found)
 
     def compile(
         self, column: str, values: pa.Array, has_null: bool, own: Sequence[str] | None = None
     ) -> tuple[Form, Ints]:
-        """As every model; `own` is the order that the column has itself, as text."""
+        """As in every model; `own` is the column's own order, as text."""
         import pyarrow as pa
 
         labels = labels_of(values)
@@ -136,8 +136,9 @@ class Order(Model):
         unknown = sum(label not in place for label in labels)
         if unknown:
             raise InputError(
-                f"{unknown} of the {len(labels)} distinct values of column '{column}' are not in its order; "
-                "add them to it where they belong."
+                f"{unknown:,} of the {counted(len(labels), 'distinct value')} of column '{column}' "
+                f"{'is' if unknown == 1 else 'are'} not in its order. Add {'it' if unknown == 1 else 'them'} in "
+                "the right place."
             )
         first, last = _ends(f"Column '{column}'", order, self.low, self.high)
         folded = order[first : last + 1]
@@ -170,8 +171,9 @@ class Order(Model):
             return tuple(sorted({*labels, *ends}))
         if own is None:
             raise InputError(
-                f"Column '{column}' has no order of its own; list its values from the lowest to the highest "
-                '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or say "names" to sort them by name.'
+                f"Column '{column}' has no order of its own. List its values from the lowest to the highest "
+                '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or set it to "names" for alphabetical '
+                "order."
             )
         occurring = {*labels, *ends}
         return tuple(label for label in own if label in occurring)
@@ -183,17 +185,19 @@ def _listed(values: Any) -> tuple[str, ...]:
     items = list(values) if has_order else []
     if not items:
         raise InputError(
-            'Order: give a list of values from the lowest to the highest, or "names" to sort them by name.'
+            'Order: give a list of values from the lowest to the highest, or "names" for alphabetical order.'
         )
     items = [item.item() if isinstance(item, np.generic) else item for item in items]
     if not all(isinstance(item, str | int | float) and item == item for item in items):
         raise InputError(
-            "Order: values must be texts or numbers; leave others out, missing values need no place."
+            "Order: values must be texts or numbers. Leave out others; missing values need no place."
         )
     order = tuple(label_of(item) for item in items)
     twice = len(order) - len(set(order))
     if twice:
-        raise InputError(f"Order: {twice} value(s) are listed again; list each once.")
+        raise InputError(
+            f"Order: {counted(twice, 'value')} {'is' if twice == 1 else 'are'} listed again. List each once."
+        )
     raise_problems(_label_problems("Order", order))
     return order
 
@@ -207,9 +211,9 @@ def _category(name: str, given: Any) -> str:
 
 
 def _ends(what: str, order: Sequence[str], low: str | None, high: str | None) -> tuple[int, int]:
-    """The places of the lowest and of the highest category that are told apart."""
+    """The places of the lowest and of the highest category that are distinguished."""
     problems = [
-        f"{what} has no value that is its '{name}'; give one of the values in the order."
+        f"{what} has no value that is its '{name}'. Use one of the values in the order."
         for name, end in (("low", low), ("high", high))
         if end is not None and end not in order
     ]
@@ -217,8 +221,8 @@ def _ends(what: str, order: Sequence[str], low: str | None, high: str | None) ->
         label.endswith((OR_HIGHER, OR_LOWER)) for label in order
     ):
         problems.append(
-            f"{what} holds texts that end in '{OR_HIGHER.strip()}' or '{OR_LOWER.strip()}', which 'low' and 'high' "
-            "make; rename them."
+            f"{what} contains texts that end in '{OR_HIGHER.strip()}' or '{OR_LOWER.strip()}', which 'low' and "
+            "'high' add. Rename them."
         )
     raise_problems(problems)
     first = 0 if low is None else order.index(low)
@@ -232,9 +236,10 @@ def _label_problems(what: str, order: Sequence[str]) -> list[str]:
     """Categories that a release could not tell from runs or from any value."""
     found = []
     if STAR in order:
-        found.append(f"{what} holds the text '*', which means any value; rename it.")
+        found.append(f"{what} contains the text '*', which means any value. Rename it.")
     if any(BETWEEN in f"{label} " for label in order):  # also those that end like a run
         found.append(
-            f"{what} holds texts with '{BETWEEN.strip()}' after a space, which means a run of values; rename them."
+            f"{what} contains texts with '{BETWEEN.strip()}' after a space, which means a run of values. Rename "
+            "them."
         )
     return found

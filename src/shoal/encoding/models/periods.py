@@ -51,7 +51,7 @@ class Period(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How it reads: 2020-03-14, 2020-W11, 2020-03, 2020-Q1, 2020 or 2020–2029."""
+        """The text of the period: 2020-03-14, 2020-W11, 2020-03, 2020-Q1, 2020 or 2020–2029."""
         number = self.number
         match self.unit:
             case "day":
@@ -69,7 +69,7 @@ class Period(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """How a range begins, and how one ends, at this period."""
+        """The beginning, and the end, of a range at this period."""
         if self.unit == "decade":
             return f"{self.number * 10:04}", f"{self.number * 10 + 9:04}"
         return self.label, self.label
@@ -86,7 +86,7 @@ _FIRST: dict[str, Callable[[int], date]] = {
 
 
 def period_of(unit: str, day: date, by_weeks: bool = False) -> Period:
-    """The period of a unit that holds a day; `by_weeks` takes years for those of ISO weeks.
+    """The period of a unit that contains a day; `by_weeks` reads years as years of ISO weeks.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def period_of(unit: str, day: date, by_weeks: bool = False) -> Period:
 
 
 def read_period(text: str) -> Period | None:
-    """The period that a text names, None where it names none."""
+    """The period that a text names, None if it names none."""
     for unit, pattern in _TEXTS:
         found = pattern.fullmatch(text)
         if found:
@@ -117,7 +117,7 @@ def read_period(text: str) -> Period | None:
 
 
 def days_of_label(text: str) -> tuple[date, date] | None:
-    """The first and the last day of the period that a text names, None where it names none.
+    """The first and the last day of the period that a text names, None if it names none.
 
     Examples
     --------

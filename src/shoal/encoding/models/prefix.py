@@ -1,4 +1,4 @@
-"""The prefix model: codes whose first signs or parts say the larger unit, a tree that needs no file."""
+"""The prefix model: codes whose first characters or parts name a larger unit, a tree that needs no file."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 class Prefix(Model):
     """Release the longest beginning that all codes of a group share: `02139`, `0213*`, `021**` … `*`.
 
-    `021**` stands for all codes that begin with 021. Codes may have different lengths; the longest code of the table
-    says how many signs are filled. Losses are measured from `finest` on; the domain is what occurs.
+    `021**` means all codes that begin with 021. Codes may have different lengths; texts are filled to the length of the
+    longest code in the table. Losses are measured from `finest` on; the domain is what occurs.
 
     Parameters
     ----------
     lengths
-        How many first signs may be released beside whole codes, like (3, 2); by default any number that makes a
+        How many first characters may be released besides whole codes, like (3, 2); by default any number that makes a
         difference. With a separator, how many first parts.
     separator
-        What stands between the parts of a code: with "." the code `A01.1` becomes `A01.*`, and `192.168.1.7` becomes
-        `192.168.1.*`, `192.168.*` and `192.*`. The code `A01` itself is among `A01.*`.
+        The separator between the parts of a code: with ".", the code `A01.1` becomes `A01.*`, and `192.168.1.7` becomes
+        `192.168.1.*`, `192.168.*` and `192.*`. The code `A01` itself belongs to `A01.*`.
     fill
-        The sign that stands for what is not told.
+        The character for the part that is not released.
     finest
-        The most first signs, or parts, that are released; by default whole codes are.
+        The most first characters, or parts, that are released; by default whole codes.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Prefix(Model):
             problems.append("Prefix: 'separator' must be the text between the parts of codes.")
         fill = self.fill
         if not (isinstance(fill, str) and len(fill) == 1 and fill.isprintable() and fill != " "):
-            problems.append("Prefix: 'fill' must be one sign.")
+            problems.append("Prefix: 'fill' must be one character.")
         elif isinstance(self.separator, str) and fill in self.separator:
             problems.append("Prefix: 'fill' must not be in 'separator'.")
         if self.finest is not None and not _is_length(self.finest):
@@ -80,7 +80,7 @@ class Prefix(Model):
         raise_problems(problems)
 
     def grid(self) -> str:
-        what = "sign" if self.separator is None else "part"
+        what = "character" if self.separator is None else "part"
         return f"the first {what}" if self.finest == 1 else f"the first {self.finest} {what}s"
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
@@ -88,8 +88,8 @@ class Prefix(Model):
         refuse_star(column, labels)
         if any(self.fill in label for label in labels):
             raise InputError(
-                f"Column '{column}' holds texts with '{self.fill}', which stands for what is not told; choose another "
-                "'fill'."
+                f"Column '{column}' contains texts with '{self.fill}', which means the part that is not "
+                "released. Choose another 'fill'."
             )
         found = self.paths(labels)
         paths = {path[0]: path for path in found}
@@ -148,13 +148,13 @@ def _codes(column: str, values: pa.Array) -> tuple[str, ...]:
         labels = labels_of(values)
         if len({len(label) for label in labels}) > 1 or any(label[0] == "-" for label in labels):
             raise InputError(
-                f"Column '{column}' holds numbers of different lengths, and codes may have lost their leading zeros; "
-                "read it as text."
+                f"Column '{column}' contains numbers of different lengths, so its codes may have lost leading "
+                "zeros. Read it as text."
             )
         return labels
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise InputError(
-            f"Column '{column}' holds {describe_type(kind)}, and a prefix needs codes; convert it to text or choose "
-            "another model."
+            f"Column '{column}' contains {describe_type(kind)}, but a prefix needs codes. Convert it to text or "
+            "choose another model."
         )
     return labels_of(values)

@@ -16,7 +16,7 @@ import numpy as np
 from shoal.atomic import write_atomically
 from shoal.encoding.forms import STAR, TreeForm
 from shoal.encoding.models.base import label_of
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, counted, raise_problems
 
 _DELIMITERS = ",;\t|"
 _NEEDS_QUOTES = re.compile(r'[,;\t|"\r\n]')
@@ -36,22 +36,22 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
         others = (_split(text, delimiter) for delimiter in candidates[1:] if delimiter in first)
         return next((lines for lines in (likely, *others) if _is_even(lines)), likely)
     except csv.Error:
-        raise _unreadable(name, "not a UTF-8 CSV file; save it as one") from None
+        raise _unreadable(name, "not a UTF-8 CSV file. Save it as one") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str = "Hierarchy") -> str:
-    """Read a whole UTF-8 file; `what` it is for, in the sentence on what is wrong with it."""
+    """Read a whole UTF-8 file; `what` is its purpose, for messages."""
     kind = "UTF-8 CSV file" if what == "Hierarchy" else "UTF-8 text file"
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for ever
             return Path(path).read_bytes().decode("utf-8-sig")
-        why = "not a regular file; copy its content to one"
+        why = "not a regular file. Copy its content to one"
     except OSError as error:
-        why = f"{error.strerror}; check the path"
+        why = f"{error.strerror}. Check the path"
     except UnicodeError:
-        why = f"not a {kind}; save it as one"
+        why = f"not a {kind}. Save it as one"
     except ValueError:  # a NUL character in the path
-        why = "no file can have this name; check the path"
+        why = "no file can have this name. Check the path"
     raise _unreadable(Path(path).name, why, what)
 
 
@@ -79,7 +79,7 @@ def write_rows(
 ) -> None:
     """Write rows to a file, whole or not at all; nothing is written unless `read` reads the same rows from it.
 
-    The file lists original values, so that only its owner may read it. Cells that hold any delimiter stand in quotes.
+    The file lists original values, so only its owner may read it. Cells that contain any delimiter are quoted.
     """
     text = "".join(",".join(_quoted(cell) for cell in row) + "\n" for row in rows)
 
@@ -90,7 +90,8 @@ def write_rows(
             is_same = False
         if not is_same:
             raise InputError(
-                "A CSV file cannot hold this hierarchy: a label is empty, or begins or ends with a space; rename it."
+                "A CSV file cannot represent this hierarchy: a label is empty, or begins or ends with a space. "
+                "Rename it."
             )
 
     target = Path(path)
@@ -141,7 +142,7 @@ def sets_of_rows(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> La
 
 
 def sets_of_dict(tree: Mapping[Any, Any]) -> LabelledSets:
-    """The sets in nested dicts: a key stands for all values below it."""
+    """The sets in nested dicts: a key names the set of all values below it."""
     sets: dict[str, set[str]] = {}
     leaves: list[str] = []
     problems: list[str] = []
@@ -150,8 +151,7 @@ def sets_of_dict(tree: Mapping[Any, Any]) -> LabelledSets:
         name = label_of(label)
         if level > _MAX_LEVELS:
             raise InputError(
-                f"Hierarchy: the dict holds itself or has more than {_MAX_LEVELS} levels; "
-                "give fewer levels."
+                f"Hierarchy: the dict contains itself or has more than {_MAX_LEVELS} levels. Use fewer levels."
             )
         if below is None or (hasattr(below, "__len__") and len(below) == 0):
             leaves.append(name)
@@ -165,7 +165,7 @@ def sets_of_dict(tree: Mapping[Any, Any]) -> LabelledSets:
             found = [walk(below, None, level + 1)]
         union = set().union(*found)
         if name in sets and sets[name] != union:
-            problems.append(f"Hierarchy: '{name}' stands for two different sets; rename one.")
+            problems.append(f"Hierarchy: '{name}' names two different sets. Rename one.")
         sets[name] = union
         return union
 
@@ -173,7 +173,9 @@ def sets_of_dict(tree: Mapping[Any, Any]) -> LabelledSets:
         walk(key, value, 1)
     twice = len(leaves) - len(set(leaves))
     if twice:
-        problems.append(f"Hierarchy: {twice} value(s) stand below two parents; keep one of each.")
+        problems.append(
+            f"Hierarchy: {counted(twice, 'value')} {'has' if twice == 1 else 'have'} two parents. Keep one of each."
+        )
     raise_problems(problems)
     return LabelledSets(leaves, sets)
 
@@ -191,7 +193,7 @@ def sets_of_collection(sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any
 
 
 def hang_sets(what: str, given: LabelledSets) -> Tree:
-    """Check that labelled sets are laminar and hang them into a tree."""
+    """Check that labelled sets are laminar and build the tree."""
     leaves = tuple(dict.fromkeys(given.values))
     place = {leaf: node for node, leaf in enumerate(leaves)}
     _check_labels(what, place, given.sets)
@@ -209,8 +211,8 @@ def hang_sets(what: str, given: LabelledSets) -> Tree:
             clash = next(n for n in below if not _leaves_below(n, top, place) <= members)
             other = leaves[clash] if clash < len(leaves) else inner[clash - len(leaves)]
             raise InputError(
-                f"{what}: the sets '{other}' and '{label}' overlap without one holding the other; "
-                "make them nested or disjoint."
+                f"{what}: the sets '{other}' and '{label}' overlap without one containing the other. Make them "
+                "nested or disjoint."
             )
         node = len(parent)
         parent.append(-1)
@@ -233,16 +235,16 @@ def hang_sets(what: str, given: LabelledSets) -> Tree:
 def _check_labels(what: str, place: Mapping[str, int], sets: Mapping[str, set[str]]) -> None:
     """Refuse a hierarchy without values, and labels that are empty or name a value as well as a set."""
     if not place:
-        raise InputError(f"{what} has no values; give at least one line per value.")
+        raise InputError(f"{what} has no values. Give at least one line per value.")
     for label, members in sets.items():
         if not label and members != {label}:
-            raise InputError(f"{what}: a set of values has an empty label; name it.")
+            raise InputError(f"{what}: a set of values has an empty label. Name it.")
         if label in place and members != {label}:
             raise InputError(
-                f"{what}: '{label}' is both a value and a set of values; rename the set."
+                f"{what}: '{label}' is both a value and a set of values. Rename the set."
             )
     if STAR in place or sets.get(STAR, set(place)) != set(place):
-        raise InputError(f"{what}: '*' must name the whole; rename that set or value.")
+        raise InputError(f"{what}: '*' must name the whole. Rename that set or value.")
 
 
 def _leaves_below(node: int, top: list[int], place: dict[str, int]) -> set[str]:
@@ -250,21 +252,21 @@ def _leaves_below(node: int, top: list[int], place: dict[str, int]) -> set[str]:
 
 
 def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> list[str]:
-    """What is wrong with rows of value, level 1, …, root, by line number."""
+    """Return problems with rows of value, level 1, …, root, by line number."""
     if not lines:
-        return [f"{what} has no values; give one line per value: value,level 1,…,root."]
+        return [f"{what} has no values. Give one line per value: value,level 1,…,root."]
     problems = []
     width = len(lines[0][1])
     ragged = [number for number, row in lines if len(row) != width]
     if ragged:
         problems.append(
-            f"{what}: {unit} {ragged[0]} has another number of levels than {unit} {lines[0][0]}; "
-            "give every line the same number, repeating a label where a branch is short."
+            f"{what}: {unit} {ragged[0]} has another number of levels than {unit} {lines[0][0]}. Give every line "
+            "the same number; repeat a label if a branch is short."
         )
-    may_be_empty = unit == "row"  # in a file an empty cell is rather forgotten than meant
+    may_be_empty = unit == "row"  # in a file, an empty cell is probably a mistake
     for number, row in lines:
         if not all(cell or (may_be_empty and cell == row[0]) for cell in row):
-            problems.append(f"{what}: {unit} {number} has an empty cell; name every level.")
+            problems.append(f"{what}: {unit} {number} has an empty cell. Name every level.")
             break
     if problems:
         return problems
@@ -278,14 +280,14 @@ def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> l
             first, up = above.setdefault((level, label), (number, row[level + 1]))
             if up != row[level + 1]:
                 problems.append(
-                    f"{what}: {unit}s {first} and {number} give the same level {level} label two "
-                    "parents; give it one."
+                    f"{what}: {unit}s {first} and {number} give the same level {level} label two parents. Use "
+                    "one parent."
                 )
     for sets in levels.values():
         if len({frozenset(members) for members in sets.values()}) > 1:
             low, high = sorted(sets)[:2]
             problems.append(
-                f"{what}: one label names different sets on level {low} and level {high}; rename one."
+                f"{what}: one label names different sets on level {low} and level {high}. Rename one."
             )
     return problems[:_MOST_PROBLEMS]
 

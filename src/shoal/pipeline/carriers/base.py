@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Carrier(ABC):
     """Where the records of a run are: in a frame in memory, or on an engine.
 
-    A carrier is used for one run. Its steps are called in the order in which they stand here, and it remembers what
-    later steps need.
+    A carrier is used for one run. Its steps are called in the order of this class, and it remembers what later steps
+    need.
     """
 
     # Known once records are closed, where single records have numbers.
@@ -42,7 +42,7 @@ class Carrier(ABC):
 
     @abstractmethod
     def at_work(self) -> AbstractContextManager[None]:
-        """Do the steps of a run inside this: where one fails, nothing that was staged is left."""
+        """Run the steps inside this context: if one fails, everything that was staged is removed."""
 
     def discard(self) -> None:  # noqa: B027, in memory there is nothing
         """Remove everything that was staged."""
@@ -59,19 +59,19 @@ class Carrier(ABC):
 
     @abstractmethod
     def encode(self, settings: Settings, roles: Roles, problems: list[str], watch: Watch) -> Table:
-        """The table as integers; raises all `problems` together, or adds those that can wait for leaks."""
+        """Encode the table as integers; raise all `problems` together, or add those that can wait for leaks."""
 
     @abstractmethod
     def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
-        """What released columns give away."""
+        """What released columns reveal."""
 
     @abstractmethod
     def check_feasible(self, table: Table, settings: Settings) -> None:
-        """Raise `Infeasible` where no release can meet the requirements."""
+        """Raise `Infeasible` if no release can meet the requirements."""
 
     @abstractmethod
     def solve(self, plan: Plan[Any], watch: Watch) -> Sequence[str]:
-        """Group the records, and leave some out where that is allowed; returns what there is to say of it."""
+        """Group the records, and leave some out if that is allowed; return notes for the user."""
 
     @abstractmethod
     def close(self, plan: Plan[Any]) -> Closed:
@@ -83,11 +83,11 @@ class Carrier(ABC):
 
     @abstractmethod
     def examine(self, plan: Plan[Any], closed: Closed) -> Examination:
-        """Audit the rendered records by what they read."""
+        """Audit the rendered records by their texts."""
 
     @abstractmethod
     def count_persons(self, plan: Plan[Any], closed: Closed) -> Sequence[Persons]:
-        """The identifier that most likely tells persons apart, if some group has fewer than k of its values."""
+        """The column that most likely identifies people, if some group has fewer than k of its values."""
 
     @property
     @abstractmethod
@@ -100,7 +100,7 @@ class Carrier(ABC):
 
     @abstractmethod
     def identified(self, columns: Sequence[str]) -> int:
-        """How many people alone have their values in some released columns."""
+        """How many people are the only ones with their values in some released columns."""
 
     @abstractmethod
     def released(self, plan: Plan[Any], audit: Audit, closed: Closed) -> ReleasedData[Any]:

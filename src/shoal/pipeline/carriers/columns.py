@@ -139,7 +139,7 @@ class PackedCodes:
         return Table(columns, np.ascontiguousarray(codes[:, :number]), secrets, counts)  # type: ignore[arg-type]
 
     def without(self, table: Table, settings: Settings) -> Table:
-        """A counted table of what is left of these codes, encoded anew, so that nothing tells of other records."""
+        """A counted table of these codes, encoded again, so that nothing reveals other records."""
         codes = np.column_stack([table.codes, *(s.codes for s in table.sensitive.values())])
         anew = []
         for j, column in enumerate(self.columns):
@@ -176,7 +176,7 @@ def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> PackedCode
     for name in (*settings.quasi_identifiers, *settings.sensitive):
         together, counts = _counted(engine, frame, inner_name(name))
         if not together.shape[0]:
-            raise InputError("The table has no records; give at least one.")
+            raise InputError("The table has no records. Give at least one.")
         is_secret = name in settings.sensitive
         model = None if is_secret else settings.quasi_identifiers[name]
         with added_to(problems):
@@ -196,7 +196,7 @@ def _counted(engine: Backend, frame: Lazy, name: str) -> tuple[Frame, Records]:
 
 
 def _mapped(engine: Backend, frame: Lazy, name: str, kind: Any, mapping: pa.Table) -> Lazy:
-    """Add to every record what a mapping says of its value in a column; categories are texts there."""
+    """Look up what a mapping says of each record's value in a column; categories are texts there."""
     own = nw.col(name)
     is_category = kind in (nw.Categorical, nw.Enum)
     frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
@@ -232,11 +232,11 @@ class CoarsenedFrame:
     frame: Lazy
     records: dict[str, int] = field(default_factory=dict)  # that have a value, by column
     values: dict[str, Frame] = field(default_factory=dict)  # the distinct ones
-    texts: dict[str, pa.Array] = field(default_factory=dict)  # what became of each
+    texts: dict[str, pa.Array] = field(default_factory=dict)  # what each became
 
     @property
     def origins(self) -> list[str]:
-        """Columns with the number of the value that each record had, where the frame has them."""
+        """Columns with the number of the value that each record had, as far as the frame has them."""
         names = self.frame.collect_schema().names()
         return [own for own in map(_origin, range(len(self.values))) if own in names]
 
@@ -247,7 +247,7 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
     Raises
     ------
     InputError
-        With every problem found: columns that hold no numbers or dates, values outside their hierarchy, …
+        With every problem found: columns without numbers or dates, values outside their hierarchy, …
     """
     names, problems = frame.collect_schema().names(), list[str]()  # inside the engine
     found = CoarsenedFrame(frame)
@@ -262,7 +262,7 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
     for number, (name, texts) in enumerate(found.texts.items()):
         raw = plain_column(arrow_values(found.values[name], name))
         mapping = {TEXT: texts}
-        if settings.suppression_limit:  # records may be left out, and then texts be spelled anew
+        if settings.suppression_limit:  # records may be left out, and then texts are spelled again
             mapping[_origin(number)] = pa.array(np.arange(len(texts)))
             names.append(_origin(number))
         frame = _replaced(engine, frame, inner_name(name), raw, mapping)
@@ -272,9 +272,9 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
 def respelled_frame(
     engine: Backend, frame: Lazy, closed: Closed, coarse: CoarsenedFrame, settings: Settings
 ) -> tuple[Lazy, Closed]:
-    """Released records with the texts that their values alone would have got: nothing tells of those left out.
+    """Released records with the texts that their values alone would have got: nothing reveals those left out.
 
-    Whether bins end in whole numbers, and how far codes are filled, follows from all values of a column.
+    Whether bins end in whole numbers, and how far codes are filled, depends on all values of a column.
     """
     secrets = dict(closed.table.sensitive)
     for number, (name, values) in enumerate(coarse.values.items()):
@@ -305,7 +305,7 @@ def _origin(number: int) -> str:
 def _replaced(
     engine: Backend, frame: Lazy, name: str, raw: pa.Array, found: Mapping[str, pa.Array]
 ) -> Lazy:
-    """A frame with what was found for each value in place of a column."""
+    """A frame with what was found for each value instead of a column."""
     known = pa.table({f"{RAW}2": raw, **found}).filter(raw.is_valid())
     frame = _mapped(engine, frame, name, frame.collect_schema()[name], known)
     return frame.drop(name).rename({TEXT: name})

@@ -32,7 +32,7 @@ HALF = 2**31  # hashes are added up in two halves, which stay small enough in su
 
 @dataclass(frozen=True)
 class RowPieces:
-    """Which records of each row go where: all to one group, but for the first few in order of their hashes.
+    """Which records of each row go where: all to one group, except for the first few in order of their hashes.
 
     Records with equal hashes are equal in all columns, so which of them comes first makes no difference.
     """
@@ -72,7 +72,7 @@ def _ranks(row: Records, count: Records) -> Records:
 
 
 def secret_of(engine: Backend, frame: Lazy, seed: int) -> int:
-    """A number that follows from the seed and all records together: nobody can compute it who lacks the table."""
+    """A number that depends on the seed and all records together: nobody can compute it without the table."""
     halves = [(nw.col(HASH) % HALF).sum().alias("low"), (nw.col(HASH) // HALF).sum().alias("high")]
     table = engine.arrow(frame.select(*halves))
     low, high = (int(table[name][0].as_py()) for name in ("low", "high"))
@@ -88,7 +88,7 @@ def join_back(
     pieces: RowPieces,
     secret: int,
 ) -> Lazy:
-    """Give every record of an encoded frame its group; those that are left out are gone."""
+    """Give every record of an encoded frame its group; records that are left out are removed."""
     rows = pa.table(
         {
             **dict(zip(codes.keys, keys, strict=True)),
@@ -117,7 +117,7 @@ def join_back(
 def render_frame(
     engine: Backend, frame: Lazy, closed: Closed, names: Sequence[str], style: str
 ) -> Lazy:
-    """Write the closures of its group beside every record; `names` are the table's columns in their order."""
+    """Write the closures of its group next to every record; `names` are the table's columns in their order."""
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     texts: dict[str, pa.Array] = {GROUP: pa.array(np.arange(closed.closures.shape[1]))}
     released: list[str] = []
@@ -142,7 +142,7 @@ def _texts(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
 
 
 def shuffled_frame(engine: Backend, frame: Lazy) -> Lazy:
-    """The records in an order that follows from what is released and from fresh chance, and from nothing else."""
+    """The records in an order that depends on what is released and on new random numbers, and on nothing else."""
     fixed = fixed_seed()
     drawn = secrets.randbits(63) if fixed is None else fixed
     names = frame.collect_schema().names()
@@ -150,14 +150,14 @@ def shuffled_frame(engine: Backend, frame: Lazy) -> Lazy:
 
 
 def alone_in(engine: Backend, staged: Lazy, columns: Sequence[str]) -> int:
-    """Records of a staged release whose combination of some columns no other record has."""
+    """Count records of a staged release with a combination of some columns that no other record has."""
     values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNT))
     found = engine.arrow(values.filter(nw.col(COUNT) == 1).select(nw.len().alias(COUNT)))
     return int(found[COUNT][0].as_py())
 
 
 def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
-    """Audit a staged release by what its columns read."""
+    """Audit a staged release by its texts."""
     names = [outer_name(name) for name in staged.collect_schema().names()]
     wanted = counted_columns(names, settings)
     for name in (name for name in settings.coarsen if name in names):
@@ -173,7 +173,7 @@ LOOKED_AT = 200_000  # records in which columns are compared
 def staged_leaks(
     engine: Backend, frame: Lazy, codes: PackedCodes, table: Table, roles: Roles, settings: Settings
 ) -> Leaks:
-    """Everything that unchanged columns give away; `frame` is the encoded table."""
+    """Everything that unchanged columns reveal; `frame` is the encoded table."""
     looked_at = list(roles.unchanged)
     if not looked_at:
         return Leaks()
@@ -205,7 +205,7 @@ PERSON = f"{RESERVED}person"
 
 
 def person_hash_columns(identifiers: Sequence[str]) -> list[str]:
-    """The names of columns that stand for identifiers, whose values nothing of the way needs."""
+    """The names of columns for identifiers, whose values are never needed on the way."""
     return [f"{PERSON}{i}" for i in range(len(identifiers))]
 
 
@@ -231,9 +231,9 @@ def count_staged_persons(
     k: int,
     codes: PackedCodes,
 ) -> tuple[Persons, ...]:
-    """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
+    """Find the column that most likely identifies people, if some group has fewer than k of its values.
 
-    `frame` is the encoded table, `grouped` the same with groups. In large tables only some persons are looked at, with
+    `frame` is the encoded table, `grouped` the same with groups. In large tables, only some people are examined, with
     all of their records.
     """
     share = min(1.0, LOOKED_AT / codes.records)

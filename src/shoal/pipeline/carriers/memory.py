@@ -86,7 +86,7 @@ class Memory(Carrier):
             encoded = encode_source(self.source, settings)
         except InputError as error:
             raise_problems([*problems, *error.problems])
-        if coarse is None:  # what a column gives away that could not be coarsened does not matter
+        if coarse is None:  # what a column reveals that could not be coarsened does not matter
             raise_problems(problems)
         return encoded
 
@@ -100,7 +100,7 @@ class Memory(Carrier):
         if self.person is None:
             check_feasible(table, settings.k, settings.requirements)
             return
-        # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
+        # Groups of a series are balanced, and others are left out: then only k may be out of reach.
         required = () if settings.series else settings.requirements
         check_feasible_by_persons(self.person, table, settings.k, required)
 
@@ -125,7 +125,7 @@ class Memory(Carrier):
         return self._partition.notes
 
     def close(self, plan: Plan[Memory]) -> Closed:
-        """Close the groups, loosened where the user chose so."""
+        """Close the groups, loosened if the user chose so."""
         self._frame, closed = self.close_groups(plan, self._groups, self._partition.closing)
         if self._series is not None:
             self._frame = self._series.respelled(self._frame)
@@ -137,8 +137,8 @@ class Memory(Carrier):
     ) -> tuple[Frame, Closed]:
         """The records to release and their closures.
 
-        Where records are left out (−1), the others are coarsened and encoded again, so that nothing that comes after
-        knows of them: not the domain of a column, not the length of codes, nor what is measured of a release.
+        If records are left out (−1), the others are coarsened and encoded again, so that nothing later depends on
+        the records left out: not the domain of a column, not the length of codes, and no measure of a release.
         """
         settings, kept = plan.settings, np.flatnonzero(groups >= 0)
         if kept.size == groups.size:
@@ -168,7 +168,7 @@ class Memory(Carrier):
             texts = visible_texts(self._released, released_columns(self._released, settings))
             self.history = self._series.remembered(texts, self._order)
         found = audit_release(self._released, self._known, settings)
-        # Groups that read alike count as one; where none do, people are counted by their groups.
+        # Groups that look alike count as one; if none do, people are counted by their groups.
         same = settings.method.homogeneous and found.audit.groups == np.unique(closed.groups).size
         self._by_group = closed.groups[self._order] if same else None
         self._protected = released_columns(self._released, settings) if same else []
@@ -198,7 +198,7 @@ class Memory(Carrier):
 
 
 def group_and_refine(plan: Plan[Memory], watch: Watch) -> tuple[Partition, People | None]:
-    """Group and refine, by records or by persons, who are returned too."""
+    """Group and refine, by records or by people, who are returned, too."""
     problem, settings, person = plan.problem, plan.settings, plan.carrier.person
     method, seed = settings.method, settings.seed
     if person is not None:
@@ -221,7 +221,7 @@ def _budget(settings: Settings) -> Refine:
 def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
-    """Improve what a method made."""
+    """Improve the groups of a method."""
     found = _refine_records(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
     return replace(
@@ -240,7 +240,7 @@ def _refine_records(
 def _leave_out(
     plan: Plan[Memory], partition: Partition, people: People | None, progress: Progress
 ) -> Ints:
-    """Leave out records where the settings allow it: −1 in place of their group."""
+    """Leave out records if the settings allow it: −1 instead of their group."""
     problem, settings, groups = plan.problem, plan.settings, partition.groups
     most = problem.most_left_out
     if not most or (groups < 0).any():  # a method that leaves records out has weighed them itself
@@ -259,7 +259,7 @@ def _leave_out(
 
 
 def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
-    """A number for the person of each record, None where records are counted."""
+    """A number for the person of each record, None if records are counted."""
     if settings.person is None or settings.person not in frame.columns:
         return None
     with added_to(problems):
@@ -267,9 +267,8 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
         person = person_numbers(frame, settings.person, missing, problems)
         if settings.series and np.unique(person).size < person.size:
             problems.append(
-                "A series needs exactly one record per person, and some persons in column "
-                f"'{settings.person[:LONGEST]}' have several; people with several records cannot be released "
-                "repeatedly: aggregate the table to one record per person first."
+                "A series needs exactly one record per person, but some people in column "
+                f"'{settings.person[:LONGEST]}' have several. First aggregate the table to one record per person."
             )
         return person
     return None

@@ -25,7 +25,7 @@ from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.encode import Table, column_problems, fixed_seed
 from shoal.encoding.other_columns import Roles
 from shoal.encoding.source import Dialect
-from shoal.errors import InputError, NotAvailable, raise_problems
+from shoal.errors import InputError, NotAvailable, counted, raise_problems
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.columns import (
     COUNT,
@@ -57,7 +57,7 @@ from shoal.solve.counted.assignment import Assignment
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
 
-CHANGED = "The table changed while it was read; give one that stays the same."
+CHANGED = "The table changed while it was read. Use a table that does not change during the run, such as a copy."
 
 
 class OnEngine(Carrier):
@@ -119,8 +119,8 @@ class OnEngine(Carrier):
         missing = {name: codes.records - records for name, records in coarse.records.items()}
         if any(nulls[name][0].as_py() != missing.get(name, 0) for name in nulls.column_names):
             raise InputError(
-                "The table changed while it was read, or holds a type that the engine cannot compare; give a table "
-                "that stays the same, with numbers, dates and text."
+                "The table changed while it was read, or has a type that the engine cannot compare. Use a table "
+                "that does not change during the run, with numbers, dates and text."
             )
         return staged
 
@@ -133,9 +133,9 @@ class OnEngine(Carrier):
         most = most_rows(self.opened.memory, len(codes.columns))
         if rows > most:
             raise InputError(
-                f"The table has {rows:,} different combinations of quasi-identifiers and sensitive values, and memory "
-                f"suffices for about {most:,}; give more memory (--memory), or keep sensitive columns that no "
-                "requirement is about instead (-x, keep=)."
+                f"The table has {rows:,} different combinations of quasi-identifiers and sensitive values, but "
+                f"memory suffices for about {most:,}. Give more memory (--memory), or keep sensitive columns "
+                "that no requirement is about instead (-x, keep=)."
             )
         found = engine.numbers(counted)
         order = np.lexsort([found[key] for key in reversed(codes.keys)])
@@ -234,28 +234,28 @@ class OnEngine(Carrier):
         return Staged(data, columns, plan.resolved_settings, audit, self.opened)
 
 
-MOST_QUADRATIC = 10_000_000  # records of a table that a method may take whose time grows like n²
+MOST_QUADRATIC = 10_000_000  # records of a table for a method whose time grows like n²
 
 
 def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
-    """Sentences for settings and columns that a large table cannot have."""
-    single = "Persons are counted" if settings.person else "Pseudonyms are made"
+    """Return settings and columns that a large table does not support."""
+    single = "Counting people works" if settings.person else "Pseudonyms work"
     is_taken = any(name.startswith(RESERVED) for name in names)
     lower = Counter(name.lower() for name in names)
     twice = min((name for name, count in lower.items() if count > 1), default=None)
     obstacles = {
-        "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
-        "(--engine memory).": settings.keep_order,
-        f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose another "
-        "method, or read the table into memory (--engine memory).": not settings.method.homogeneous,
-        "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read the "
+        "A table that is not in memory has no order to keep. Leave out keep_order, or read the table into "
+        "memory (--engine memory).": settings.keep_order,
+        f"Method '{settings.method.name}' needs all records in memory. Choose another method, or read the table "
+        "into memory (--engine memory).": not settings.method.homogeneous,
+        "render = 'mean' needs all records in memory. Set render to 'midpoint', 'text' or 'bounds', or read the "
         "table into memory (--engine memory).": settings.render == "mean",
-        "Releases over time are made in memory only; read the table into memory (--engine memory).": settings.series,
-        f"{single} in memory only; read the table into memory (--engine memory).": (
+        "Series of releases only work in memory. Read the table into memory (--engine memory).": settings.series,
+        f"{single} only in memory. Read the table into memory (--engine memory).": (
             settings.person or settings.pseudonyms
         ),
-        f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them.": is_taken,
-        f"Columns named '{twice}' differ in upper and lower case only, which engines do not tell apart; rename "
+        f"Names of columns must not begin with {RESERVED}, which shoal uses itself. Rename them.": is_taken,
+        f"Columns named '{twice}' differ only in upper and lower case, which engines do not distinguish. Rename "
         "one.": twice is not None,
     }
     return [sentence for sentence, applies in obstacles.items() if applies]
@@ -266,6 +266,6 @@ def refuse_slow_method(settings: Settings, records: int) -> None:
     method = settings.method.choose(records)
     if records > MOST_QUADRATIC and method.growth.startswith("n²"):
         raise InputError(
-            f"The time of method '{method.name}' grows like the square of the number of records, and there are "
-            f"{records:,}; choose the method 'auto'."
+            f"Method '{method.name}' would take too long for {counted(records, 'record')}, because its time "
+            "grows with the square of their number. Choose the method 'auto'."
         )

@@ -1,4 +1,4 @@
-"""A released table where it is, in memory or staged by an engine: shown, counted, and saved after another audit."""
+"""A released table, in memory or staged by an engine: shown, counted, and saved after another audit."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from shoal.pipeline.prove import (
 from shoal.settings.settings import Settings
 
 SHOWN = 1_000  # records from which the report of a large release takes some
-LOST = "Records were lost while the release was written; write it again."
-# What a release of a large table cannot tell or do, and why.
+LOST = "Records were lost while the release was written. Write it again."
+# What a release of a large table does not support, and why.
 LACKING = {
-    "groups": "A release of a large table does not know the group of each input record, nor which of them it holds; "
-    "read the table into memory (engine='memory') to know it.",
-    "pickle": "A release of a large table cannot be pickled; save it to a file.",
+    "groups": "A release of a large table does not know the group of each input record, or which records it contains. "
+    "Read the table into memory (engine='memory') to know.",
+    "pickle": "A release of a large table cannot be pickled. Save it to a file.",
 }
 
 
@@ -64,7 +64,7 @@ class ReleasedData(ABC, Generic[FrameT]):
     audit: Audit
 
     def lacks(self, what: str) -> None:
-        """Raise `NotAvailable` where the release cannot tell or do something; in memory it always can."""
+        """Raise `NotAvailable` if the release does not support something; in memory, everything is supported."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class ReleasedData(ABC, Generic[FrameT]):
 
     @abstractmethod
     def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
-        """How many released records are alone with their value in each of some columns, and in all together."""
+        """How many released records are the only ones with their value in each of some columns, and in all together."""
 
     @abstractmethod
     def into_file(
@@ -118,7 +118,7 @@ class InMemory(ReleasedData[FrameT]):
         write_stored(data, place, self._prove_stored, if_exists, self.stored, unchanged)
 
     def _prove_stored(self, written: StagedTable) -> None:
-        """Audit a table where it was written: by counts of its combinations, or by all records where those say more."""
+        """Audit a table where it was written: by counts of its combinations, or by all records if those show more."""
         if self.known.is_nothing and written.is_counted_quickly:
             columns = counted_columns(written.names, self.settings)
             counted = open_frame(written.counted(columns))
@@ -134,7 +134,7 @@ class InMemory(ReleasedData[FrameT]):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Staged(ReleasedData[FrameT]):
-    """A release that its engine has staged; it is there until `close` or the end of the process."""
+    """A release that its engine has staged; it exists until `close` or the end of the process."""
 
     opened: LargeTable
 
@@ -210,7 +210,7 @@ class Staged(ReleasedData[FrameT]):
 def dialect_for(
     own: Dialect | None, path: str | os.PathLike[str], delimiter: str | None, encoding: str | None
 ) -> Dialect:
-    """How a file is to be written: as the table's own was, unless something else is said."""
+    """How a file is to be written: like the table's own file, unless something else is given."""
     own = own or Dialect()
     is_tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
     return replace(

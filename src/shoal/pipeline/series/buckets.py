@@ -1,4 +1,4 @@
-"""Who is released under which signature, so that every value of a signature has as many people as any other."""
+"""Which signature each person is released under, so that every value of a signature has the same number of people."""
 
 from __future__ import annotations
 
@@ -114,9 +114,9 @@ def _padded(signatures: Sequence[frozenset[int]]) -> Records:
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
 
 
-OUT = -1  # the signature of somebody who is left out
+OUT = -1  # the signature of a person who is left out
 # How many times k newcomers must be able to join a new signature in cells. More signatures fit the cells better on the
-# first night, but those of few people are upset by everybody who goes: on three nights of 20,000 census records 10 lost
+# first night, but those of few people are upset by anyone who leaves: on three nights of 20,000 census records 10 lost
 # 0.159, 0.188 and 0.200 (`lm`), and 30 lost 0.196, 0.206 and 0.215.
 WORTH = 10
 
@@ -141,9 +141,9 @@ class Buckets:
     spare: Records = field(init=False)  # how many newcomers of each value are not needed
 
     def place(self, before: Ints, values: int) -> Ints:
-        """The signature of each person, −1 for those who are left out; `signatures` grows by those that are new.
+        """The signature of each person, −1 for those who are left out; `signatures` grows by the new ones.
 
-        `before` has the signature that each person has already, −1 for newcomers.
+        `before` has the signature that each person already has, −1 for newcomers.
         """
         self.signature = np.full(self.value.size, OUT, dtype=np.int32)
         newcomers = self._in_turn(np.flatnonzero(before == OUT))[::-1]  # the last is taken first
@@ -166,7 +166,7 @@ class Buckets:
         return people[np.argsort(self.turn[people])]
 
     def _balance(self, number: int, stayers: Records) -> None:
-        """Release as many people of each value of a signature, with newcomers where stayers are missing."""
+        """Release the same number of people of each value of a signature, with newcomers where stayers are missing."""
         if not stayers.size:
             return
         stayers = self._in_turn(stayers)
@@ -216,7 +216,7 @@ class Buckets:
                         gap[number, v] -= 1
 
     def _gaps(self, people: Records) -> Records:
-        """How many people of each value are missing beside the most frequent one of each signature."""
+        """How many people of each value are missing compared to the most frequent one of each signature."""
         found = np.zeros(self.need.shape, dtype=np.int64)
         np.add.at(found, (self.signature[people], self.value[people]), 1)
         gaps: Records = found.max(axis=1, initial=0, keepdims=True) - found

@@ -1,4 +1,4 @@
-"""What the releases of a series must know of each other, and the file that keeps it, for its owner alone."""
+"""What the releases of a series must know of each other, and the file that stores it, readable by its owner only."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 
 from shoal.atomic import output_exists_problem
 from shoal.data.files.formats import OwnFile, read_own, write_own
-from shoal.errors import InputError, raise_problems, shown
+from shoal.errors import InputError, counted, raise_problems, shown
 
 OWN = OwnFile(
     kind="history",
     version=2,
     name="History",
-    what="no history of a series; give a file that release.history.save or --save-history wrote",
-    remedy="use that version, or begin another series",
+    what="not a history of a series. Give a file that release.history.save or --save-history wrote",
+    remedy="Use that version, or begin another series",
 )
-MOST = 10**12  # records that read the same, or sets of people: more are a mistake
+MOST = 10**12  # records that look the same, or sets of people: more are a mistake
 _ENTRIES = {
     "person": str,
     "sensitive": str,
@@ -74,24 +74,24 @@ Signature = tuple[str | None, ...]  # folded values in ascending order, None for
 
 @dataclass(frozen=True)
 class EarlierRelease:
-    """One release of a series: which signatures its groups are made of, and how often each value stands in them."""
+    """One release of a series: the signatures of its groups, and how often each value occurs in them."""
 
-    name: str  # chance, to tell nights apart
-    groups: Mapping[str, Mapping[int, int]] = field(repr=False)  # by what the group reads
+    name: str  # random, to distinguish nights
+    groups: Mapping[str, Mapping[int, int]] = field(repr=False)  # by the group's texts
 
 
 @dataclass(frozen=True, repr=False)
 class History:
-    """The signatures of all persons who were in a release of a series.
+    """The signatures of all people who were in a release of a series.
 
-    It is written and read by `save` and `load`. The file says which persons were in the releases and what their
-    sensitive values may be, under salted hashes that anyone who knows all persons can undo. Its salt also decides who
-    is left out of a release, which nobody may be able to repeat. Keep it like the original table.
+    It is written and read by `save` and `load`. The file says which people were in the releases and what their
+    sensitive values may be, under salted hashes that anyone who knows all people can undo. Its salt also decides who
+    is left out of a release, which nobody may be able to repeat. Protect it like the original table.
 
     Attributes
     ----------
     person
-        The column that tells persons apart.
+        The column that identifies people.
     sensitive
         The sensitive column.
     m
@@ -109,7 +109,7 @@ class History:
     nights: tuple[EarlierRelease, ...] = ()
 
     def key(self, text: str) -> str:
-        """What stands for a person."""
+        """The hash of a person."""
         return sha256(f"{self.salt}\0{text}".encode()).hexdigest()[:32]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -123,7 +123,7 @@ class History:
         """Read a history that `save` has written."""
         content = read_own(OWN, Path(path))
         if not _is_whole(content):
-            raise InputError(f"History '{Path(path)}' is damaged; restore it from a backup.")
+            raise InputError(f"History '{Path(path)}' is damaged. Restore it from a backup.")
         entries = {name: content[name] for name in _ENTRIES}
         entries["signatures"] = tuple(map(tuple, content["signatures"]))
         entries["nights"] = tuple(
@@ -137,8 +137,8 @@ class History:
 
     def __repr__(self) -> str:
         return (
-            f"History({len(self.nights):,} releases, {len(self.persons):,} persons, "
-            f"{len(self.signatures):,} signatures)"
+            f"History({counted(len(self.nights), 'release')}, {counted(len(self.persons), 'person', 'people')}, "
+            f"{counted(len(self.signatures), 'signature')})"
         )
 
 
@@ -151,12 +151,12 @@ def _groups(content: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, int
 
 
 def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
-    """One history of all that was given as `previous`: releases, histories or paths, alone or in a list.
+    """Combine everything that was given as `previous`: releases, histories or paths, alone or in a list.
 
     Raises
     ------
     InputError
-        Where something is no part of a series, or not of this one.
+        If something is not part of a series, or not of this one.
     """
     given = list(previous) if isinstance(previous, list | tuple) else [previous]
     found = [_opened(item) for item in given]
@@ -165,18 +165,19 @@ def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
     problems = []
     if len({own.salt for own in found}) > 1:
         problems.append(
-            "The earlier releases belong to different series; give those of one series, begun with previous=[]."
+            "The earlier releases belong to different series. Give those of one series, begun with previous=[]."
         )
     for own in found:
         if (own.person, own.sensitive) != (person, sensitive):
             problems.append(
-                f"The earlier releases are about column '{own.sensitive}' of persons told apart by '{own.person}'; "
-                "keep both columns in all releases of a series."
+                f"The earlier releases are about sensitive column '{own.sensitive}' and people in column "
+                f"'{own.person}'. Use the same columns in all releases of a series."
             )
         if own.m < m:
             problems.append(
-                f"The earlier releases promise {own.m} values for everybody and this one {m}; a series cannot promise "
-                f"more than its first release: set l to {own.m}, or begin another series of other people."
+                f"The earlier releases promise {counted(own.m, 'possible value')} for each person, this one "
+                f"{m:,}. A series cannot promise more than its first release: set l to {own.m:,}, or begin "
+                "another series about other people."
             )
     raise_problems(problems)
     return _merged(found)
@@ -190,12 +191,12 @@ def _opened(item: Any) -> History:
         return history
     if hasattr(item, "history"):
         raise InputError(
-            "An earlier release was made without previous=, so that its groups cannot be kept; begin a series with "
-            "previous=[] (--save-history), and do not publish both."
+            "An earlier release was made without previous=, so its groups cannot be continued. Begin a series "
+            "with previous=[] (--save-history), and do not publish both."
         )
     raise InputError(
-        "The 'previous' parameter must be a list of releases, histories or paths of histories, empty for the first "
-        f"release. Got {shown(item)} instead."
+        "The 'previous' parameter must be a list of releases, histories or paths of histories, empty for the "
+        f"first release. Got {shown(item)} instead."
     )
 
 
@@ -214,8 +215,8 @@ def _merged(found: Sequence[History]) -> History:
         for who, old in own.persons.items():
             if persons.setdefault(who, number[old]) != number[old]:
                 raise InputError(
-                    "Somebody has another set of values in one of the earlier releases than in another: these were "
-                    "made without knowing of each other. Give every release all that came before it."
+                    "Some person has different sets of possible values in two of the earlier releases, so these "
+                    "were made independently of each other. Give every release all releases before it."
                 )
         for night in own.nights:
             groups = {

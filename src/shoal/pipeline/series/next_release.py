@@ -24,7 +24,7 @@ from shoal.encoding.encode import Sensitive, fold_all, value_key
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_column, open_frame
 from shoal.encoding.other_columns import canonical_texts
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, counted
 from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan
 from shoal.pipeline.prove import released_columns
@@ -41,7 +41,7 @@ from shoal.pipeline.series.split import (
 )
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods import Partition
 from shoal.solve.problem import Problem
 
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from shoal.pipeline.carriers.memory import Memory
 
 
-NEAR = 5  # nearest groups whose people one tries to change places with
-# Groups that are made anew together with one, and beginnings that are tried: 8 and 12 took three times as long on 5,000
+NEAR = 5  # nearest groups whose people one tries to swap places with
+# Groups that are remade together with one, and beginnings that are tried: 8 and 12 took three times as long on 5,000
 # census records and gained nothing.
 BESIDE, TRIES = 4, 4
 PASSES = 20  # at most
@@ -66,9 +66,9 @@ def improve_groups(
     is_new: Any,
     progress: Progress,
 ) -> Ints:
-    """Groups that cost less, each of one signature with as many people of each of its values.
+    """Make groups that cost less, each of one signature with the same number of people of each of its values.
 
-    Newcomers may change signatures with each other on the way; `signature` is brought up to date.
+    Newcomers may swap signatures with each other on the way; `signature` is updated.
     """
     if not (groups >= 0).any():
         return groups
@@ -96,7 +96,7 @@ def spellings_of(
 ) -> dict[str, str]:
     """The spelling of every value of a text column: the known one, or the most frequent of a new value.
 
-    `frame` has the released records only, so that no spelling tells of somebody who is left out; `codes` are the
+    `frame` has only the released records, so that no spelling reveals a person who is left out; `codes` are the
     places of their values in `keys`. A column of numbers or dates has no spellings.
     """
     column = arrow_column(frame, name)
@@ -184,7 +184,7 @@ class NextRelease:
         )
 
     def remembered(self, texts: pa.Table, order: Records) -> History:
-        """The history with this night, whose records read like this in their quasi-identifiers."""
+        """The history with this night, whose records have these texts in their quasi-identifiers."""
         kept = self.signature[self.signature >= 0][order].tolist()
         groups: dict[str, dict[int, int]] = {}
         for *read, number in zip(*(own.to_pylist() for own in texts.columns), kept, strict=True):
@@ -198,19 +198,19 @@ class NextRelease:
 
 
 def reading_key(read: list[str | None]) -> str:
-    """What stands for all that a group reads."""
+    """The hash of all that a group's texts say."""
     return sha256(dumps(read).encode()).hexdigest()[:32]
 
 
 def make_next_release(plan: Plan[Memory], previous: Any, progress: Progress) -> NextRelease:
-    """Group a table so that its release is safe beside the earlier ones of its series.
+    """Group a table so that its release is safe together with the earlier ones of its series.
 
     Raises
     ------
     InputError
-        Where the earlier releases are no series.
+        If the earlier releases are not a series.
     Infeasible
-        Where more people would have to be left out than the settings allow.
+        If more people would have to be left out than the settings allow.
     """
     settings, problem = plan.settings, plan.problem
     assert settings.person is not None
@@ -255,9 +255,9 @@ def _placed(
     sets: Records,
     drawn: Records,
 ) -> tuple[Ints, list[frozenset[int]]]:
-    """The signature of everybody tonight, −1 for those who are left out, and all signatures.
+    """Everyone's signature tonight, −1 for those who are left out, and all signatures.
 
-    Somebody whose sensitive value is not in their signature any more is left out.
+    A person whose sensitive value is no longer in their signature is left out.
     """
     fits = np.ones(known.size, dtype=np.bool_)
     for i in np.flatnonzero(known >= 0).tolist():
@@ -280,13 +280,13 @@ def _placed(
 
 
 def promised_values(settings: Settings) -> int:
-    """How many sensitive values everybody may have at least."""
+    """The least number of possible sensitive values for each person."""
     asked = [item for item in settings.requirements if isinstance(item, LDiversity)]
     return max((ceil(item.l) for item in asked), default=1)
 
 
 def _people(plan: Plan[Memory], history: History) -> list[str]:
-    """What stands for the person of each record."""
+    """The hash of the person of each record."""
     person, input = plan.settings.person, plan.settings.reading
     assert person is not None
     texts = fold_all(canonical_texts(plan.carrier.source.data, person, input.missing_in(person)))
@@ -307,40 +307,42 @@ def _spelled(own: frozenset[int], keys: list[str | None]) -> Signature:
 def _check_limit(plan: Plan[Memory], signature: Ints) -> None:
     """Refuse to leave out more people than the settings allow.
 
-    Nobody is told why somebody is left out, not even how many for the same reason: logs may be read by others.
+    The message gives no reasons for leaving people out, not even counts by reason: others may read logs.
     """
     out, records = int(np.count_nonzero(signature < 0)), signature.size
     if out == records:
         raise Infeasible(
-            "Nobody can be released: the sensitive values of these people do not make groups in which each of at least "
-            f"{promised_values(plan.settings)} values is as frequent as any other; lower l or k, or give more records."
+            "No record can be released: no groups exist in which each of at least "
+            f"{promised_values(plan.settings)} sensitive values is as frequent as any other. Lower l or k, or "
+            "give more records."
         )
     if out > plan.settings.suppression_limit * records:
         raise Infeasible(
-            f"{out:,} of {records:,} records must be left out of this release, so that nobody's set of sensitive "
-            f"values changes; allow it with suppression_limit = {np.ceil(1000 * out / records) / 1000:.3g}."
+            f"{out:,} of {counted(records, 'record')} must be left out of this release, so that nobody's set of "
+            "possible sensitive values changes. Allow it with suppression_limit = "
+            f"{np.ceil(1000 * out / records) / 1000:.3g}."
         )
 
 
 def _note(before: History, signature: Ints) -> str:
-    """What can be told of a release: nothing about the people who are left out but their number, told elsewhere."""
+    """What may be said of a release: nothing about people who are left out (their number is reported elsewhere)."""
     used = np.unique(signature[signature >= 0]).size
-    sets = f"{used:,} different sets" if used > 1 else "one set"
+    sets = counted(used, "different set") if used > 1 else "one set"
     return f"release {len(before.nights) + 1:,} of a series, with {sets} of sensitive values"
 
 
 def audit_earlier_release(
     table: Any, examination: Examination, previous: Any, settings: Settings
 ) -> Examination:
-    """Add to an examination whether a table is one of the releases that a history knows.
+    """Add to an examination whether a table is one of the releases in a history.
 
-    The history says of which signatures each group is made, and everybody has one signature in it. The table must
-    have just the groups and values of one of its nights.
+    The history says which signatures each group consists of, and everyone has one signature in it. The table must
+    have exactly the groups and values of one of its nights.
     """
     if len(settings.sensitive) != 1 or not settings.person:
         raise InputError(
-            "To prove a series, the settings must name one sensitive column and the person column; give those of the "
-            "release (--settings)."
+            "To check a series, the settings must name one sensitive column and the person column. Give the "
+            "settings of the release (--settings)."
         )
     m = promised_values(settings)
     history = history_of(previous, settings.person, settings.sensitive[0], m)
@@ -359,13 +361,13 @@ def audit_earlier_release(
         is_earlier_release(groups, history.signatures, night.groups) for night in history.nights
     )
     least, count = _least(history), len(history.nights)
-    releases = f"{count} release{'s' if count != 1 else ''}"
+    releases = counted(count, "release")
     what = f"{m}-invariance of '{history.sensitive}' over {releases}"
     proof = Proof(what, float(m), float(least))
     if not is_known:
-        miss = "This table is none of the releases that the history knows of"
+        miss = "This table is none of the releases in the history"
     elif least < m:
-        miss = f"A signature has {least} values and {m} are promised"
+        miss = f"A signature has {counted(least, 'value')} instead of {m:,}"
     else:
         miss = misspelled(written, values, history.spellings)
     audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))

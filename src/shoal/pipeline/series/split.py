@@ -1,4 +1,4 @@
-"""Groups inside a signature: drawn in secret, cut again and again, and kept apart from those of others."""
+"""Groups inside a signature: drawn in secret, cut repeatedly, and kept separate from those of others."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ FEW_VALUES = 10  # of a quasi-identifier: all bounds between them are tried
 def split_people(
     problem: Problem, signature: Ints, width: Records, value: Ints, progress: Progress
 ) -> Ints:
-    """A group for everybody who has a signature, −1 for the others.
+    """A group for everyone who has a signature, −1 for the others.
 
-    `width` is the number of values of each signature. A group holds people of one signature only.
+    `width` is the number of values of each signature. A group contains people of one signature only.
     """
     groups = np.full(signature.size, -1, dtype=np.int32)
     people = np.flatnonzero(signature >= 0)
@@ -71,7 +71,7 @@ def nested_cells(problem: Problem, people: Records, least: int) -> list[Ints]:
 
 
 def _order_of(problem: Problem, j: int) -> Records:
-    """A number for each code of a quasi-identifier such that codes near each other have near numbers."""
+    """A number for each code of a quasi-identifier, with near numbers for codes near each other."""
     form = problem.columns[j].form
     if not isinstance(form, TreeForm):
         return np.arange(form.size)
@@ -88,7 +88,7 @@ def _order_of(problem: Problem, j: int) -> Records:
 
 
 def _costs(problem: Problem, people: Records, part: Ints) -> Floats:
-    """What each part costs, all its people together; somebody may be in several."""
+    """The cost of each part, with all its people together; a person may be in several."""
     order, bounds = members(part, int(part.max()) + 1)
     order = people[order]
     closures = close_groups(problem.arrays, problem.codes, order, bounds)
@@ -105,7 +105,7 @@ def _best_cuts(
     keys: list[Records],
     ties: Records,
 ) -> tuple[Ints, Records] | None:
-    """Cut every part that can be cut where that costs least; None where no part can be cut to advantage."""
+    """Cut every part where that costs least; None if cutting no part reduces the cost."""
     copies = np.bincount(part) // wide
     least = -(-problem.k // wide)
     if not (copies >= 2 * least).any():
@@ -134,7 +134,8 @@ def _best_cuts(
 def _sizes(part: Ints, value: Ints, key: Records, copies: Records) -> Iterator[Records]:
     """How many people of each value may become the lower part of each part, by a quasi-identifier.
 
-    Beside some shares: as many as leave nobody above a bound in the lower part, or nobody below it in the upper one.
+    Besides some shares, these are the sizes that put everyone below a bound in the lower part, or everyone above it in
+    the upper one.
     """
     for share in CUTS:
         yield np.round(share * copies).astype(np.int64)
@@ -151,7 +152,7 @@ def _sizes(part: Ints, value: Ints, key: Records, copies: Records) -> Iterator[R
 
 
 def rank_among(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
-    """The place of everybody among those of the same part and value, by a quasi-identifier."""
+    """The place of each person among those of the same part and value, by a quasi-identifier."""
     order = np.lexsort((ties, key, value, part))
     begins = (np.diff([part[order], value[order]], prepend=-1) != 0).any(axis=0)
     start = np.maximum.accumulate(np.where(begins, np.arange(order.size), 0))
@@ -160,7 +161,9 @@ def rank_among(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
     return rank
 
 
-_OWN_DRAWS = 2  # beside a seed, so that they have nothing to do with the order drawn from the same
+_OWN_DRAWS = (
+    2  # together with a seed, so that they are independent of the order drawn from the same seed
+)
 NOBODY = -1  # the set of a newcomer
 
 
@@ -175,10 +178,10 @@ def draw_order(history: History, seed: int, records: int) -> Records:
 
 
 def turns_of(sets: Records, width: Records, drawn: Records) -> Records:
-    """The turn of each person: those come last whose set has lost people since, the others as drawn.
+    """The turn of each person: people whose set has lost members come last, the others as drawn.
 
-    A set is released together, with one person of each value. If one of it leaves, the rest has to go to keep the
-    balance, and that they are of different values is known already: leaving out others would tell more.
+    A set is released together, with one person of each value. If one of them leaves, the rest must be left out to keep
+    the balance. That they have different values is known already, so leaving out others would reveal more.
     `width` is the number of values of each person's signature.
     """
     lost = np.zeros(sets.size, dtype=np.int64)
@@ -202,7 +205,7 @@ def sets_of(groups: Ints, value: Ints, drawn: Records, first: int) -> Records:
 
 
 def separate_signatures(plan: Plan[Memory], groups: Ints, signature: Ints) -> Ints:
-    """Unite groups that read like one of another signature with the cheapest of their own, until none does.
+    """Unite groups that look like one of another signature with the cheapest of their own, until there are none.
 
     People of a signature that has no other group are left out (−1).
     """
@@ -229,7 +232,7 @@ def _packed(groups: Ints) -> Ints:
 
 
 def _alike(read: Ints, groups: Ints, signature: Ints) -> Records:
-    """Groups that read like one of another signature, all but those of the most frequent signature."""
+    """Groups that look like one of another signature, all but those of the most frequent signature."""
     pairs, place, people = np.unique(
         np.stack([read, signature]), axis=1, return_inverse=True, return_counts=True
     )

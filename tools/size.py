@@ -1,6 +1,6 @@
 """Print how large the code is and how far it is spread: modules, rooms, imports between rooms, repeated names.
 
-A room is a folder or a file at the top level of `src/shoal`. `make figures` shows the figures beside their limits.
+A room is a folder or a file at the top level of `src/shoal`. `make size` shows the numbers beside their limits.
 """
 
 from __future__ import annotations
