@@ -14,8 +14,7 @@ from partitions import meter_of, relaxed
 
 import shoal
 from shoal.solve.local_search.carve import Carve
-from shoal.solve.local_search.moves import shift_all
-from shoal.solve.local_search.state import SearchState, reach_of
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods.cover import FEW_RECORDS
 from shoal.solve.problem import Problem
 
@@ -53,10 +52,8 @@ def test_carving_tries_on_while_it_has_luck() -> None:
     """`PATIENCE` and `LUCK`."""
     found = refined(release(5000, method="mondrian"))
     carve = Carve(found.problem, np.random.default_rng(0), meter_of(found.problem, 1e15))
-    shift_all(found, reach_of(found))
     carve.step(found)
-    shift_all(found, reach_of(found))
-    assert found.cost / 5000 == pytest.approx(1.568422, **CLOSE)
+    assert found.cost / 5000 == pytest.approx(1.582235, **CLOSE)
 
 
 def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> None:
@@ -76,7 +73,7 @@ def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.086202, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.086393, **CLOSE)
 
 
 def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_decide() -> None:
@@ -92,7 +89,7 @@ def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_deci
         k=60,
         requirements=[shoal.LDiversity(5, kind="distinct")],
     )
-    assert chosen.loss("lm") == pytest.approx(0.149810, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.150277, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

@@ -23,7 +23,7 @@ from shoal.progress import silent
 from shoal.risk.limits import check_feasible
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.carve import Carve
-from shoal.solve.local_search.moves import split_all, swap_all
+from shoal.solve.local_search.moves import swap_all
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.local_search.state import SearchState
 from shoal.solve.measures.catalogue import objectives
@@ -225,29 +225,20 @@ def test_two_records_swap_where_neither_group_can_spare_one() -> None:
     assert change.groups.tolist() == [0, 0, 1, 1, 1, 0]
 
 
-def test_a_group_of_two_kinds_splits_and_one_below_2k_does_not() -> None:
-    problem = letters(["aa", "bb", "aa", "bb", "ab", "ab", "ac"], 2)
-    change = SearchState.of(problem, np.array([0, 0, 0, 0, 1, 1, 1], np.int32))
-    assert split_all(change) == 1
-    parts = {frozenset(np.flatnonzero(change.groups == g).tolist()) for g in range(3)}
-    assert parts == {frozenset({0, 2}), frozenset({1, 3}), frozenset({4, 5, 6})}
-
-
 @settings(max_examples=several(60))
 @given(
     samples(min_records=6, max_records=40, sensitive=1),
     st.sampled_from(objectives()),
     st.integers(2, 4),
     st.sampled_from(REQUIREMENTS),
-    st.sampled_from([split_all, swap_all]),
 )
-def test_splits_and_swaps_keep_the_requirement_and_never_cost_more(
-    sample: Sample, objective: str, k: int, requirements: list[Any], change: Any
+def test_swaps_keep_the_requirement_and_never_cost_more(
+    sample: Sample, objective: str, k: int, requirements: list[Any]
 ) -> None:
     problem = problem_of(sample, objective, min(k, sample.records), requirements)
     before = Agglomerative().partition(problem, 0, silent).groups
     state = SearchState.of(problem, before)
-    changes = change(state)
+    changes = swap_all(state)
     after = state.groups
     assert is_met(problem, after)
     cost = problem.cost(before)

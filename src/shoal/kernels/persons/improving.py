@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin_group, count_member, keeps
-from shoal.kernels.refining.neighbourhoods import best_partner, between_poles, price_swaps
+from shoal.kernels.refining.neighbourhoods import best_partner, price_swaps
 from shoal.kernels.refining.search import (
     GAIN,
     TOUCHED,
@@ -18,7 +18,7 @@ from shoal.kernels.refining.search import (
     transfer,
     undo,
 )
-from shoal.kernels.shared.arrays import least_at
+from shoal.kernels.shared.arrays import least_at, order_of, taken
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
 from shoal.kernels.shared.groups import totals_with_group, totals_with_record
 from shoal.kernels.shared.state import add, close, cost_without, members_of, merge, unlink
@@ -177,8 +177,7 @@ def swap_among_persons(x, w, records, near):
 def split_persons(x, w, groups):
     """Split each of `groups` in two if that gains; return the groups that are parts of a split.
 
-    As in `refining.splits`, members are ordered between two that are far apart, and cut where both parts have k
-    persons and cost least.
+    Members are ordered between two that are far apart, and cut where both parts have k persons and cost least.
     """
     closures = np.empty((x.s.closures.shape[0], 1), np.int32)
     parts, found = np.empty(2 * groups.size, np.int64), 0
@@ -198,6 +197,37 @@ def split_persons(x, w, groups):
             parts[found], parts[found + 1] = g, h
             found += 2
     return parts[:found]
+
+
+@allocating
+def between_poles(x, closures, g):
+    """Return the members of a group by how much nearer they are to one of two that are far apart than to the other."""
+    members = members_of(x.s, g)
+    a = farthest(x, closures, members, members[0])
+    b = farthest(x, closures, members, a)
+    nearer = np.empty(members.size)
+    for at in range(members.size):
+        nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(x, closures, b, members[at])
+    return taken(members, order_of(nearer))
+
+
+@inner
+def pair_cost(x, closures, i, other):
+    """Return what the common closure of two records costs the first; `closures` is scratch for one closure."""
+    open_closure(x.c, closures, 0, x.codes[i])
+    widen_closure(x.c, closures, 0, x.codes[other])
+    return closure_cost(x.c, x.classes[i], closures, 0)
+
+
+@inner
+def farthest(x, closures, members, i):
+    """Return the member whose common closure with record i costs i most."""
+    best, most = i, -1.0
+    for other in members:
+        cost = pair_cost(x, closures, i, other)
+        if cost > most:
+            best, most = other, cost
+    return best
 
 
 @allocating

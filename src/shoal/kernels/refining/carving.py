@@ -28,9 +28,8 @@ from shoal.kernels.refining.carving_cells import (
     price_of_padding,
     sum_parts,
 )
-from shoal.kernels.refining.chains import draw, is_open
 from shoal.kernels.refining.neighbourhoods import dissolve
-from shoal.kernels.refining.reach import list_pairs
+from shoal.kernels.refining.reach import draw, is_open, list_pairs
 from shoal.kernels.refining.search import (
     GAIN,
     can_spare,

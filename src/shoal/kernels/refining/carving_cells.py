@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.refining.chains import is_open
+from shoal.kernels.refining.reach import is_open
 from shoal.kernels.refining.search import FAR, can_spare, may_exchange
 from shoal.kernels.shared.cells import NUMBERED, slots_for, table_size, weigh_cells
 from shoal.kernels.shared.rules import lacking, lacking_with

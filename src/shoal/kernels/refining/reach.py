@@ -16,7 +16,7 @@ from numba import njit
 
 from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.refining.search import may_exchange
+from shoal.kernels.refining.search import may_exchange, transfer
 from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
 from shoal.kernels.shared.state import stays_diverse_without
@@ -59,10 +59,6 @@ class Reach(NamedTuple):
     # int32[groups], the group from which that record comes: the one before in the chain
     origin: np.ndarray
     spent: np.ndarray  # int64[groups], the cell of carving (a count) that last planned this move
-    # int32[groups], in a search backwards: the group that takes in a record of this one
-    next: np.ndarray
-    gives: np.ndarray  # int32[groups], in a search backwards: that record
-    seen: np.ndarray  # int64[groups], when a search last met the group
     passed: np.ndarray  # int64[points], when a search last met the point
     queue: np.ndarray  # int32[groups], the queue of a breadth-first search
     clock: np.ndarray  # int64[1], the number of searches so far
@@ -110,9 +106,6 @@ def make_reach(c, codes, point, room, pairs):
         via=np.full(room, NONE, np.int32),
         origin=np.full(room, NONE, np.int32),
         spent=np.zeros(room, np.int64),
-        next=np.empty(room, np.int32),
-        gives=np.empty(room, np.int32),
-        seen=np.zeros(room, np.int64),
         passed=np.zeros(points, np.int64),
         queue=np.empty(room, np.int32),
         clock=np.zeros(1, np.int64),
@@ -289,3 +282,25 @@ def spread_supply(x, reach, g, tail):
                 pair = reach.older[pair]
         i = x.s.after[i]
     return tail
+
+
+@inner
+def is_open(x, reach, g):
+    """Return whether the stored chain of group g's supply (augmenting path) is still valid."""
+    source = reach.source[g]
+    if source == NONE or source == g or x.s.size[source] <= x.q.k:
+        return False
+    while g != source:
+        if x.s.group[reach.via[g]] != reach.origin[g]:
+            return False
+        g = reach.origin[g]
+    return True
+
+
+@inner
+def draw(x, reach, g):
+    """Bring a record into group g along the stored chain of its supply, as part of the change."""
+    source = reach.source[g]
+    while g != source:
+        to, g = g, reach.origin[g]
+        transfer(x, reach.via[to], to)

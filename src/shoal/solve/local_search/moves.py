@@ -1,4 +1,4 @@
-"""Moves, swaps and chains of single records; groups that split."""
+"""Moves and swaps of single records; groups that dissolve."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from math import inf
 import numpy as np
 
 from shoal.encoding.forms import Ints
-from shoal.kernels.refining.chains import shift_chains
-from shoal.kernels.refining.neighbourhoods import (
-    move_records,
-    split_groups,
-    swap_records,
-)
-from shoal.kernels.refining.reach import Reach, list_all_pairs
-from shoal.kernels.refining.search import GAIN
-from shoal.solve.local_search.state import Neighbourhood, SearchState, reach_of
+from shoal.kernels.refining.neighbourhoods import move_records, swap_records
+from shoal.solve.local_search.state import Neighbourhood, SearchState
 
 WORK_BETWEEN_REPORTS = 100_000_000  # units of work between two reports of progress
 STEPS = 40  # steps in a whole budget, at least
@@ -50,16 +43,13 @@ class Moves(Neighbourhood):
         return now
 
     def _end_round(self, now: SearchState) -> None:
-        split_all(now)
         swap_all(now)
-        shift_all(now, reach_of(now))
         self.meter.add(PER_POINT * len(self.problem.points.codes))
 
 
 def improve_once(now: SearchState) -> None:
     """Try all changes of single records once, in a partition of few records."""
     move_records(now.search, now.dearest())
-    split_all(now)
     swap_all(now)
 
 
@@ -85,19 +75,3 @@ def _group_size(now: SearchState) -> int:
         return now.problem.k
     groups = max(1, int(np.count_nonzero(now.search.s.size)))
     return max(now.problem.k, now.problem.table.records // groups)
-
-
-def split_all(now: SearchState) -> int:
-    """Split groups of at least 2k records as long as that lowers the cost; returns the number of splits."""
-    x, splits = now.search, 0
-    groups = np.flatnonzero((x.s.size >= 2 * x.q.k) & (x.s.cost > GAIN))
-    while len(groups):  # few tables of few records have any, and these need not compile the kernel
-        groups = split_groups(x, groups)
-        splits += len(groups) // 2
-    return splits
-
-
-def shift_all(now: SearchState, reach: Reach) -> int:
-    """Shift records along chains as long as that lowers the cost; returns the number of chains."""
-    list_all_pairs(now.search, reach)
-    return int(shift_chains(now.search, reach))

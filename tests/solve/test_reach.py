@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 import tables
 from compiled import callable_here
 from examples import several
@@ -18,7 +17,6 @@ from partitions import (
     Start,
     assert_tidy,
     changes,
-    is_met,
     lists,
     starts,
     undo,
@@ -29,11 +27,10 @@ from reference.splitting import varied_sample
 from tables import Sample
 
 from shoal.encoding.forms import TreeForm
-from shoal.kernels.refining import chains, reach
-from shoal.solve.local_search.moves import shift_all
+from shoal.kernels.refining import reach
 from shoal.solve.local_search.state import reach_of
 
-is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))
+is_open, draw = map(callable_here, (reach.is_open, reach.draw))
 holds = callable_here(reach.holds)
 
 
@@ -139,59 +136,15 @@ def assert_chain(start: Start, before: list[Group], after: list[Group], g: int) 
 
 @settings(max_examples=several(100))
 @given(starts())
-def test_drawing_and_pulling_move_one_record_of_each_group_on_the_way(start: Start) -> None:
+def test_drawing_moves_one_record_of_each_group_on_the_way(start: Start) -> None:
     refined = start.refined()
     x, w = refined.search, reach_of(refined)
     reach.list_all_pairs(x, w)
     reach.find_supplies(x, w)
     before = lists(x)
-    supplies = twin.supplies(start.objective, before, start.problem.k)
-    for g, sources in enumerate(supplies):
-        if not before[g]:
-            continue
-        if is_open(x, w, g):
+    for g in range(len(before)):
+        if before[g] and is_open(x, w, g):
             draw(x, w, g)
             assert assert_chain(start, before, lists(x), g) == w.source[g]
             undo(x)
             assert_tidy(refined)
-        others = {h: price for h, price in sources.items() if h != g}
-        for least in (-inf, float(w.price[g])):
-            dearer = [price for price in others.values() if price > least + TOLERANCE]
-            if pull(x, w, g, least, inf):
-                began = assert_chain(start, before, lists(x), g)
-                assert w.price[began] > least
-                assert others[began] == pytest.approx(max(others.values()), abs=TOLERANCE)
-            else:
-                assert not dearer
-            undo(x)
-            assert_tidy(refined)
-
-
-@settings(max_examples=several(100))
-@given(starts(diverse=True))
-def test_shifting_keeps_the_requirement_and_never_costs_more(start: Start) -> None:
-    refined = start.refined()
-    before, given_groups = refined.cost, refined.groups
-    shifted = shift_all(refined, reach_of(refined))
-    assert_tidy(refined)
-    assert is_met(start.problem, refined.groups)
-    if shifted:
-        assert refined.cost < before
-    else:
-        assert (refined.groups == given_groups).all()
-
-
-@settings(max_examples=several(100))
-@given(starts(measures=reference.MONOTONE))
-def test_where_shifting_ends_no_chain_leads_to_a_cheaper_group(start: Start) -> None:
-    refined = start.refined()
-    w = reach_of(refined)
-    while shift_all(refined, w):  # anew, as groups that lost records cover less
-        pass
-    groups = lists(refined.search)
-    for group, sources in zip(
-        groups, twin.supplies(start.objective, groups, start.problem.k), strict=True
-    ):
-        if group:
-            price = twin.cost(start.objective, group) / len(group)
-            assert max(sources.values(), default=-inf) <= price + TOLERANCE
