@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shoal.api import extend as extend
     from shoal.api import testing as testing
     from shoal.api.anonymize import anonymize as anonymize
+    from shoal.api.catalogue import list_hierarchies as list_hierarchies
     from shoal.api.catalogue import list_measures as list_measures
     from shoal.api.catalogue import list_methods as list_methods
     from shoal.api.catalogue import list_requirements as list_requirements
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.encoding.models import Interval as Interval
     from shoal.encoding.models import Order as Order
     from shoal.encoding.models import Prefix as Prefix
+    from shoal.encoding.models import Ready as Ready
     from shoal.encoding.models import Subset as Subset
     from shoal.encoding.models import Suppression as Suppression
     from shoal.encoding.source import Input as Input
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "shoal.api.anonymize": ("anonymize",),
     "shoal.api.catalogue": (
+        "list_hierarchies",
         "list_measures",
         "list_methods",
         "list_requirements",
@@ -102,6 +105,7 @@ _HOMES = {
         "Interval",
         "Order",
         "Prefix",
+        "Ready",
         "Subset",
         "Suppression",
     ),

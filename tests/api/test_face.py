@@ -27,6 +27,7 @@ FUNCTIONS = {
     "audit",
     "classify",
     "evaluate",
+    "list_hierarchies",
     "list_measures",
     "list_methods",
     "list_requirements",

@@ -223,6 +223,11 @@ def test_a_model_and_its_options_become_an_entry() -> None:
         ({"model": "calendar", "finest": "month"}, {"finest": ""}, {}),
         ({"model": "prefix", "separator": "."}, {"finest": "3"}, {"separator": ".", "finest": 3}),
         ({"model": "hierarchy", "hierarchy": "t.csv"}, {"finest": "1"}, {"finest": 1}),
+        (
+            {"model": "ready", "which": "countries", "unlisted": "keep"},
+            {"which": "us-zip", "finest": "state", "unlisted": "refuse"},
+            {"which": "us-zip", "finest": "state", "unlisted": "refuse"},
+        ),
         ({"model": "order", "low": 2}, {"weight": "1"}, {"low": 2}),
         (
             {"model": "order", "low": 2},
@@ -241,6 +246,12 @@ def test_options_of_a_model_stay_unless_the_form_changes_them(
     found = forms.with_model(settings, "age", form)["quasi_identifiers"]["age"]
     kept = {key: entry[key] for key in ("model", "hierarchy") if key in entry}
     assert found == {**kept, **expected}
+
+
+def test_a_ready_made_hierarchy_must_be_chosen() -> None:
+    form = FormData([("model", "ready"), ("which", "")])
+    with pytest.raises(forms.InvalidEntry, match=r"Choose one of the ready-made hierarchies\."):
+        forms.with_model({"quasi_identifiers": {"town": {}}}, "town", form)
 
 
 def test_a_tree_that_is_edited_keeps_its_finest_level() -> None:

@@ -44,6 +44,7 @@ COMMANDS = [
     "methods",
     "requirements",
     "measures",
+    "hierarchies",
 ]
 ROLES = ("-q", "age", "-q", "zip:hierarchy:zip.csv", "-q", "sex", "-s", "ill", "-i", "name")
 TREE = "02139,East,*\n02140,East,*\n10001,West,*\n"
@@ -505,7 +506,7 @@ def test_demo_refuses_a_file_in_place_of_its_folder(shell: Shell, people: pa.Tab
     )
 
 
-@pytest.mark.parametrize("what", ["methods", "requirements", "measures"])
+@pytest.mark.parametrize("what", ["methods", "requirements", "measures", "hierarchies"])
 def test_listings_name_everything(shell: Shell, what: str) -> None:
     code, out, err = shell(what)
     assert (code, err) == (0, "")

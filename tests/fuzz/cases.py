@@ -264,7 +264,7 @@ class _Drawing:
                 finest = self.rng.choice(("day", "month", "year"))
                 return Rule("calendar", options={"finest": finest})
             case "few" | "text":
-                return Rule("prefix")
+                return Rule(self.rng.choice(("prefix", "ready")))
         return None
 
     def demand(self, sensitive: tuple[str, ...]) -> Demand:

@@ -79,7 +79,7 @@ def coarse(value: Any, options: dict[str, Any]) -> str | None:
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""
 
-    model: str  # suppression, interval, order, subset, hierarchy, calendar or prefix
+    model: str  # suppression, interval, order, subset, hierarchy, calendar, prefix or ready
     kind: str  # number, date or text
     domain: tuple[Any, ...]  # keys of all allowed values, in order and without missing
     has_missing: bool

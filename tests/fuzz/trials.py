@@ -147,6 +147,8 @@ class Trial:
                 return shoal.Calendar(**rule.options)
             case "prefix":
                 return shoal.Prefix(fill=FILL)
+            case "ready":
+                return shoal.Ready("countries", unlisted="keep")
             case "order":
                 return shoal.Order(domain or "names")
             case "subset":

@@ -191,3 +191,30 @@ def folded_hierarchy(
         cut = {leaf: ended[leaf] if leaf in beyond else cut[leaf] for leaf in paths}
     model = shoal.Hierarchy.from_dict(tree, finest=finest, high=high)
     return tree_column(cells, {by_label[leaf]: path for leaf, path in cut.items()}), model
+
+
+PLACES = {
+    "FR": ["Western Europe", "Europe"],
+    "DEU": ["Western Europe", "Europe"],
+    "austria": ["Western Europe", "Europe"],
+    "Italy": ["Southern Europe", "Europe"],
+    "JP": ["Eastern Asia", "Asia"],
+    "South Korea": ["Eastern Asia", "Asia"],
+    "Viet Nam": ["Southeast Asia", "Asia"],
+    "KE": ["Eastern Africa", "Africa"],
+    "Atlantis": [],
+}  # spelled as people do, each with its regions; the last is nowhere
+
+
+@st.composite
+def ready(draw: st.DrawFn, cells: list[Any]) -> Drawn:
+    """Countries in their regions, perhaps with values that are none."""
+    values = sorted({v for v in cells if v is not None})
+    finest = draw(st.sampled_from([None, "subregion", "region"]))
+    if "Atlantis" in values:
+        finest = None
+    skipped = ["subregion", "region"].index(finest) + 1 if finest else 0
+    paths = {v: [v, *PLACES[v]][skipped:] for v in values}
+    heights = {name: n - skipped for v in values for n, name in enumerate(PLACES[v], start=1)}
+    model = shoal.Ready("countries", finest, "refuse" if finest else "keep")
+    return tree_column(cells, paths, heights, 3 - skipped), model

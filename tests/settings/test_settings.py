@@ -20,6 +20,7 @@ from shoal import (
     Interval,
     Order,
     Prefix,
+    Ready,
     Settings,
     Subset,
     Suppression,
@@ -64,6 +65,8 @@ MODELS: dict[str, tuple[str, Model | None]] = {
     "calendar of weeks": ("born", Calendar(["year", "week"], finest="year", low="1985")),
     "prefix": ("zip", Prefix()),
     "prefix with options": ("zip", Prefix([2, 3], fill="#", finest=4)),
+    "ready": ("zip", Ready("us-zip", unlisted="keep")),
+    "ready with a level": ("zip", Ready("us-zip", finest="state")),
     "prefix of parts": ("zip", Prefix(separator="-")),
     "hierarchy with a finest level": ("zip", Hierarchy.from_dict(UNBALANCED, finest=1)),
     "hierarchy with ends": (

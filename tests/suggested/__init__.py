@@ -20,7 +20,7 @@ Truth = tuple[str, str]  # letters of the roles that are right, and the model
 ID, GONE, CONSTANT, SECRET, TEXT = ("I", ""), ("D", ""), ("K", ""), ("S", ""), ("ID", "")
 UNKNOWN = GONE  # neither name nor values say what it means
 NUMBER, DATE, VALUE = ("Q", "interval"), ("Q", "calendar"), ("Q", "suppression")
-BANDS, CODE = ("Q", "order"), ("Q", "prefix")
+BANDS, CODE, READY = ("Q", "order"), ("Q", "prefix"), ("Q", "ready")
 PERSONAL = "ID"  # roles of columns that name persons
 
 

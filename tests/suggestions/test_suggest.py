@@ -25,6 +25,7 @@ from suggested.public import TABLES as PUBLIC
 from suggested.unseen import TABLES as UNSEEN
 
 import shoal
+from shoal.encoding.models import Model
 from shoal.risk.patterns import identifier_pattern
 from shoal.risk.persons import agreement
 from shoal.suggestions import profile as shapes
@@ -827,3 +828,37 @@ def test_ends_of_ranges_print_no_value_that_one_record_alone_has() -> None:
 def test_codes_get_a_prefix_where_their_beginnings_can_be_told(codes, model) -> None:
     table = pa.table({"zip": codes * 20, "age": [20 + i % 7 for i in range(60)]})
     assert shoal.suggest(table).models["zip"] == model
+
+
+LANDS = ["FR", "DE", "IT", "AT"]
+NAMES = ["France", "Germany", "Italy", "Côte d'Ivoire"]
+STATES = ["CA", "AL", "DE", "GA"]  # of the US, and countries as well
+LEEDS = [f"LS{n} {m}AB" for n in range(1, 6) for m in range(5)]
+TOWNS = ["Cologne", "Bonn", "Georgia", "Jena"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "model"),
+    [
+        ("country", LANDS, shoal.Ready("countries", unlisted="keep")),
+        ("nationality", ["FRA", "DEU", "ITA", "AUT"], shoal.Ready("countries", unlisted="keep")),
+        ("birthplace", NAMES, shoal.Ready("countries", unlisted="keep")),
+        ("residence", NAMES, shoal.Ready("countries", unlisted="keep")),
+        ("state", STATES, shoal.Suppression()),
+        ("country", TOWNS, shoal.Suppression()),
+        ("postcode", LEEDS, shoal.Ready("uk-postcodes", unlisted="keep")),
+        ("postcode", ["LS1 2AB", "LS1 3AB", "M1 1AE"], shoal.Prefix()),
+    ],
+)  # fmt: skip
+def test_a_ready_made_hierarchy_is_suggested_if_name_or_shape_and_nearly_all_values_fit(
+    name: str, values: list[str], model: Model
+) -> None:
+    table = pa.table({name: values * 20, "age": [20 + i % 7 for i in range(20 * len(values))]})
+    assert shoal.suggest(table).models[name] == model
+
+
+def test_what_is_suggested_does_not_depend_on_a_few_values_that_a_hierarchy_lacks() -> None:
+    lands = LANDS * 50
+    known, other = (shoal.suggest(pa.table({"country": own})) for own in (lands, [*lands, "Mars"]))
+    assert known.columns[0].options == other.columns[0].options
+    assert known.columns[0].model_reason == other.columns[0].model_reason

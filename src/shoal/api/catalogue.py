@@ -1,4 +1,4 @@
-"""Lists of the methods, measures and requirements to choose from."""
+"""Lists of the methods, measures, requirements and ready-made hierarchies to choose from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any, cast
 
 from shoal.audits.requirements import REQUIREMENTS
+from shoal.encoding.models.ready import READY
 from shoal.solve.measures import MEASURES, MeasureName
 from shoal.solve.methods import METHODS, Method, MethodName
 
@@ -92,3 +93,28 @@ def _parameters(kind: Any) -> str:
         if f.default is not MISSING
     ]
     return f"{', '.join(needed)}; optional: {', '.join(free)}"
+
+
+def list_hierarchies() -> dict[str, str]:
+    """Return the name of every ready-made hierarchy and one line about it.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_hierarchies()["countries"]
+    'countries of ISO 3166: subregions and regions'
+    """
+    return {name: known.summary for name, known in READY.items()}
+
+
+def hierarchy_facts() -> dict[str, dict[str, str]]:
+    """Return facts about each ready-made hierarchy: what it is, which values it contains, its levels and source."""
+    return {
+        name: {
+            "what": known.summary,
+            "values": known.values,
+            "finest": ", ".join(known.levels),
+            "source": known.source,
+        }
+        for name, known in READY.items()
+    }

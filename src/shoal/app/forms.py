@@ -27,6 +27,7 @@ OPTIONS = {
     "order": ("values", "low", "high"),
     "calendar": ("levels", "finest", "low", "high"),
     "prefix": ("lengths", "finest"),
+    "ready": ("which", "finest", "unlisted"),
 }  # of each model, that the form asks for
 Settings = dict[str, Any]
 STEPS = (30, 120, 600)  # refinement steps to choose from
@@ -210,6 +211,8 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
         raise InvalidEntry(
             "A hierarchy needs a tree. Build or upload one below; that also selects the model."
         )
+    if kind == "ready" and not text(form, "which"):
+        raise InvalidEntry("Choose one of the ready-made hierarchies.")
     same = old if kind == old.get("model") else {}
     for key in asked[:-1]:
         if text(form, key):
@@ -223,7 +226,7 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
 
 def _option(key: str, kind: str, form: FormData) -> Any:
     given = text(form, key)
-    if key == "finest" and kind != "calendar":
+    if key == "finest" and kind not in ("calendar", "ready"):
         return whole(given, "The finest level", 0 if kind == "hierarchy" else 1)
     if key == "levels":
         return [part.strip() for part in given.split(",") if part.strip()]
@@ -236,7 +239,7 @@ def _option(key: str, kind: str, form: FormData) -> Any:
         return [int(part) for part in parts]
     if key == "values":
         return [line.strip() for line in given.splitlines() if line.strip()]
-    return given if key == "finest" else number_or_text(given)
+    return given if key in ("finest", "which", "unlisted") else number_or_text(given)
 
 
 def with_tree(settings: Settings, name: str, path: str) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shoal.encoding.models.ready import READY as READY
 from shoal.errors import REASONS as REASONS
 
 STEPS = (
@@ -50,6 +51,7 @@ MODELS = {
     "order": "Ranges of ordered categories, such as primary .. secondary.",
     "calendar": "Longer and longer periods: day, month, year.",
     "prefix": "The first characters of a code, such as 021**.",
+    "ready": "A ready-made hierarchy, such as countries in their regions.",
 }
 
 

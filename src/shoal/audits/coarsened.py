@@ -17,6 +17,7 @@ import narwhals as nw
 
 from shoal.audits.ranges import UNREADABLE
 from shoal.audits.readings import OR_HIGHER, OR_LOWER, folds_of
+from shoal.audits.ready import is_at_finest
 from shoal.audits.text_ends import End, days_of, end_days, ends_of_text, unit_of
 from shoal.audits.texts import ColumnReader, Reader, column_texts, moment
 from shoal.errors import AuditFailed, counted
@@ -52,6 +53,8 @@ def _check(model: Any, reader: ColumnReader) -> Check:
     match getattr(model, "name", None):
         case "prefix":
             return lambda text: _is_prefix(text, model)
+        case "ready":
+            return lambda text: is_at_finest(text, model)
         case "hierarchy":
             known = _labels(model)
             return lambda text: text in known

@@ -22,6 +22,7 @@ from shoal.audits.ranges import (
     listed_values,
     stretches,
 )
+from shoal.audits.ready import ReadyLine
 from shoal.audits.requirements.base import HierarchyLike
 from shoal.audits.text_ends import days_of, end_days
 from shoal.audits.texts import ColumnReader, ColumnTexts
@@ -243,6 +244,8 @@ def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
             return OrderLine(cells.texts, _order(cells, model), model)
         case "prefix":
             return PrefixLine(cells.texts, model)
+        case "ready":
+            return ReadyLine(cells.texts, model)
         case "suppression" if has_ends:
             return RangeLine(cells, reader, model)
         case "suppression" | None:

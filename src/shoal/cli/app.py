@@ -37,6 +37,14 @@ def measures() -> None:
     show_list(list_measures())
 
 
+def hierarchies() -> None:
+    """List the ready-made hierarchies, with their values, levels and sources."""
+    from shoal.api.catalogue import hierarchy_facts
+    from shoal.cli.show import show_facts
+
+    show_facts(hierarchy_facts())
+
+
 NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
 
 
@@ -99,5 +107,6 @@ for command in (
     methods,
     requirements,
     measures,
+    hierarchies,
 ):
     commands.command()(command)

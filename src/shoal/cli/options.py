@@ -28,7 +28,8 @@ def parse_models(
 ) -> dict[str, Any] | None:
     """Read models from `COLUMN[:MODEL[:FILE][:KEY=VALUE…]]`; a colon in a column's name is written `\\:`.
 
-    `COLUMN:order:names` sorts alphabetically; a file called "names" is written `./names`.
+    `COLUMN:order:names` sorts alphabetically; a file called "names" is written `./names`. `COLUMN:ready:countries`
+    names a ready-made hierarchy.
     """
     if not given:
         return None
@@ -67,11 +68,15 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
     from shoal.encoding.models.order import NAMES
     from shoal.settings.toml import make_model, model_keys
 
-    keys = [key for key in model_keys(kind) if key not in ("hierarchy", "rows", "values", "domain")]
+    apart = ("hierarchy", "rows", "values", "domain")  # given before options, or only in files
+    keys = [key for key in model_keys(kind) if key not in apart]
     named = len(parts)
     while named and parts[named - 1].partition("=")[0] in keys and "=" in parts[named - 1]:
         named -= 1
     path = ":".join(parts[:named]) if named else None
+    options: dict[str, Any] = {}
+    if kind == "ready" and path is not None and "=" not in path:
+        options["which"], path = path, None
     if path is not None and kind not in ("hierarchy", "order") and "=" in path:
         problems.append(f"Column '{column}': unknown option of {kind}. Options: {', '.join(keys)}.")
         return None
@@ -81,7 +86,6 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
             f"{column}:order:FILE, or use another model without a file."
         )
         return None
-    options = {}
     for part in parts[named:]:
         key, _, value = part.partition("=")
         options[key] = _option(MODELS[kind], key, value.replace("\\:", ":"))

@@ -19,7 +19,16 @@ import pyarrow.compute as pc
 
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.frames import Frame, category_order
-from shoal.encoding.models import Form, Interval, Model, Order, Prefix, RangeForm, Suppression
+from shoal.encoding.models import (
+    Form,
+    Interval,
+    Model,
+    Order,
+    Prefix,
+    RangeForm,
+    Ready,
+    Suppression,
+)
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.released_texts import order_of_ranges
 from shoal.encoding.source import Input
@@ -286,7 +295,7 @@ def encode_column(
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
         found = replace(found, order=category_order(frame, name))
-    if isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
+    if isinstance(model, Prefix | Ready) and pa.types.is_integer(found.values.type):
         found = replace(found, values=pa.array(found.labels, pa.large_string()))
     date_format = found.date_format or reading.format_of(name)
     column, codes = _encode_column(name, found, model, counts, date_format)

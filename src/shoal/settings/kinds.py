@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
-from shoal.encoding.models import MODELS, Hierarchy, Model
+from shoal.encoding.models import MODELS, Hierarchy, Model, Ready
 from shoal.errors import REASONS, near_miss, shown
 from shoal.settings.declaration import is_number, read_input, unknown_keys, wrong
 from shoal.settings.registry import entry_problems, known_name
@@ -149,7 +149,7 @@ def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
-                f"Calendar(), Prefix(), Subset() or a Hierarchy. Got {shown(model)} instead."
+                f"Calendar(), Prefix(), Subset(), Ready(…) or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         elif model is not None:
@@ -176,7 +176,9 @@ def _coarsening(_: str, given: Any, problems: list[str]) -> dict[str, Model]:
 
 def _made(model: Any) -> Any:
     """Instantiate a model of which only the class was given."""
-    is_class = isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy
+    is_class = (
+        isinstance(model, type) and issubclass(model, Model) and model not in (Hierarchy, Ready)
+    )
     return model() if is_class else model
 
 

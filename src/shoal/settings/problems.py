@@ -123,7 +123,7 @@ def _coarsen_problems(settings: Settings) -> Iterator[str]:
         if not model.coarsened_by:
             yield (
                 f"Model '{model.name}' of column '{name}' has no finest level. Coarsen the column by interval, "
-                "calendar, prefix, order or hierarchy."
+                "calendar, prefix, order, ready or hierarchy."
             )
         elif isinstance(model, Order) and model.values is None:  # the audit could not know it
             yield (

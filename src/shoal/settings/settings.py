@@ -92,7 +92,7 @@ class Settings:
         "quasi_identifiers",
         kind="models",
         help="Quasi-identifier: a column that others may know, to generalize. MODEL is suppression, interval, "
-        "calendar, prefix, subset, order[:FILE] or hierarchy:FILE, with options, as in "
+        "calendar, prefix, subset, order[:FILE], ready:NAME or hierarchy:FILE, with options, as in "
         "age:interval:step=5:high=90; repeatable.",
         flags=("-q", "--quasi-identifier"),
         metavar="COLUMN[:MODEL[:FILE][:KEY=VALUE]]",

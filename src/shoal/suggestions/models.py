@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.forms import Floats
+from shoal.encoding.forms import STAR, Floats
 from shoal.encoding.models import MODELS, Model
 from shoal.encoding.models.base import is_ordered
+from shoal.encoding.models.ready import READY
 from shoal.suggestions import words
 from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
 from shoal.suggestions.reading import LEAST, in_order
@@ -57,6 +58,46 @@ def _are_codes(profile: Profile) -> Options | None:
     if dots["min"] == dots["max"] >= 1 and lengths["min"] < lengths["max"]:
         return {"separator": "."}
     return {} if lengths["max"] <= LONGEST_CODE else None
+
+
+FEWEST_COUNTRIES = 3  # names; fewer may be something else, such as first names
+FEWEST_CODES = 20  # diagnoses or postcodes; fewer may be other codes of the same shape
+MOST_UNLISTED = 0.05  # share of the records with values that a ready-made hierarchy may lack
+_COUNTRY_NAME, _UK_POSTCODE = (
+    r"^\pL[\pL .,&'’()-]{3,}$",
+    r"^[A-Za-z]{1,2}[0-9][0-9A-Za-z]? ?[0-9][A-Za-z]{2}$",
+)
+
+
+def _is_ready(profile: Profile) -> Options | None:
+    """A ready-made hierarchy that nearly all values belong to, if the name or the shape of values says so, too."""
+    has_names = profile.distinct >= FEWEST_COUNTRIES and _share(profile, _COUNTRY_NAME) > 1 / 2
+    has_codes = profile.distinct >= FEWEST_CODES
+    chosen = {
+        "countries": has_names or words.COUNTRY.search(profile.words),
+        "nace-2": words.ACTIVITY.search(profile.words),
+        "icd-10-cm": has_codes and words.DIAGNOSIS.search(profile.words),
+        "uk-postcodes": has_codes and _share(profile, _UK_POSTCODE) >= 1 - MOST_UNLISTED,
+    }
+    found = (_listed(profile, which) for which, fits in chosen.items() if fits)
+    return next((options for options in found if options is not None), None)
+
+
+def _share(profile: Profile, regex: str) -> float:
+    """The share of the values looked at that a regular expression matches."""
+    found = pc.match_substring_regex(profile.texts, regex)
+    return float(pc.mean(found).as_py() or 0)
+
+
+def _listed(profile: Profile, which: str) -> Options | None:
+    """Options for a ready-made hierarchy; None if it lacks the values of too many records."""
+    labels = READY[which].labels
+    lacks = [text == STAR or labels(text) is None for text in profile.texts.to_pylist()]
+    counts = profile.found.counts[profile.looked_at]
+    unlisted = counts[np.array(lacks, dtype=np.bool_)].sum()
+    is_known = 0 < counts.sum() * (1 - MOST_UNLISTED) <= counts.sum() - unlisted
+    # Whatever the table holds: the option must not say that somebody has an odd value.
+    return {"which": which, "unlisted": "keep"} if is_known else None
 
 
 def _bins(profile: Profile) -> Options | None:
@@ -107,6 +148,7 @@ class ModelRule:
 
 
 _FINER = 'a value or *; for more detail: model = "hierarchy" and hierarchy = "FILE.csv"'
+_IN_REGIONS = "a ready-made hierarchy contains nearly all values"
 _SUPPRESSION = ModelRule("suppression", _FINER)
 MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     DATE: (
@@ -124,12 +166,13 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
         _SUPPRESSION,
     ),
     CODE: (
+        ModelRule("ready", _IN_REGIONS, _is_ready),
         ModelRule("prefix", "the first characters name a larger area or class: 021**", _are_codes),
         ModelRule("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),
     FLAG: (ModelRule("suppression", "a value or *"),),
-    CATEGORY: (_SUPPRESSION,),
+    CATEGORY: (ModelRule("ready", _IN_REGIONS, _is_ready), _SUPPRESSION),
 }  # the first model that this version knows and that fits is taken
 
 

@@ -119,6 +119,12 @@ PLACE = concept(
     "statenum cp =place =location "
     "=live =lives wohnen urb urban rur rural urbanicity lsoa msoa nuts wahlkreis metro",
 )
+COUNTRY = re.compile(
+    r"\b(countr(y|ies)|cntry|nation\w*|citizen\w*|pays|pais|paese|land|herkunftsland|geburtsland|geboorteland|"
+    r"staatsang\w*|birthplace)\b"
+)
+ACTIVITY = re.compile(r"\b(nace|wz2008|wz 2008)\b")
+DIAGNOSIS = re.compile(r"\b(icd\w*|diag\w*|dx\w*)\b")
 RACE = concept("ethnic origin", "race ethnic eth ethnie raza raca etnia hispanic")
 ORIGIN = concept(
     "nationality or language",

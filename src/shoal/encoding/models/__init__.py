@@ -1,4 +1,4 @@
-"""What a value may become: the seven generalization models and how each compiles to a form (GiT09 §3)."""
+"""What a value may become: the eight generalization models and how each compiles to a form (GiT09 §3)."""
 
 from shoal.encoding.forms import Form, RangeForm, SetForm, TreeForm
 from shoal.encoding.models.base import Model, Subset, Suppression
@@ -7,10 +7,11 @@ from shoal.encoding.models.hierarchy import Hierarchy
 from shoal.encoding.models.interval import Interval
 from shoal.encoding.models.order import Order, OrderForm
 from shoal.encoding.models.prefix import Prefix
+from shoal.encoding.models.ready import Ready
 
 MODELS: dict[str, type[Model]] = {
     model.name: model
-    for model in (Suppression, Hierarchy, Interval, Order, Calendar, Prefix, Subset)
+    for model in (Suppression, Hierarchy, Interval, Order, Calendar, Prefix, Ready, Subset)
 }
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "OrderForm",
     "Prefix",
     "RangeForm",
+    "Ready",
     "SetForm",
     "Subset",
     "Suppression",
