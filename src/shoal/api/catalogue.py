@@ -53,7 +53,7 @@ def list_measures() -> dict[MeasureName, str]:
     --------
     >>> import shoal
     >>> shoal.list_measures()["lm"]
-    "detail: how precise released values are, from 0 (exact) to 1 (hidden) (GT10 (3))"
+    'detail: how precise released values are, from 0 (exact) to 1 (hidden) (GT10 (3))'
     """
     found = {name: f"{own.meaning} ({own.source})" for name, own in MEASURES.items()}
     return cast("dict[MeasureName, str]", found)
