@@ -235,6 +235,6 @@ def _rules(agreement: Agreement) -> str:
 
 
 def _errors(errors: Errors) -> str:
-    if errors.mean is None:
+    if errors.mean is None or errors.median is None:
         return "no query selects a record"
     return f"{percent(errors.median)}, {percent(errors.mean)}"
