@@ -109,13 +109,14 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
     if not refusals:
         return []
     options = dict.fromkeys(f"--allow {quote(f'{own.column}:{own.reason}')}" for own in refusals)
-    other = (
-        "Leave the column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
-    )
+    one = len({own.column for own in refusals}) == 1
+    it, pronoun = ("the column", "it") if one else ("the columns", "them")
+    them = "it a quasi-identifier" if one else "them quasi-identifiers"
+    other = f"Leave {it} out, make {them}, or coarsen {pronoun} (coarsen=, --coarsen). "
     remedy = other if any(own.reason != "person" for own in refusals) else ""
     return [
         *(own.sentence for own in refusals if own.sentence),
-        f"{remedy}To release it anyway, allow it with {' '.join(options)}.",
+        f"{remedy}To release it anyway, allow {pronoun} with {' '.join(options)}.",
     ]
 
 

@@ -67,7 +67,7 @@ NOT_UTF8 = (
     'encoding, for example --encoding cp1252 (encoding="cp1252").'
 )
 TWICE = "'twice.csv' has 2 columns named 'age' (columns 1, 2). Rename all but one."
-NO_K = "k is missing or 0. Choose how many records must look the same at least, for example k = 10."
+NO_K = "k is missing or 0. Choose the smallest number of records that must look the same, for example k = 10."
 
 CASES: dict[str, str | tuple[str, ...]] = {
     "anonymize none.csv -o out.csv": (

@@ -301,7 +301,8 @@ def test_audit_proves_and_disproves(shell: Shell, people: pa.Table) -> None:
     [
         (("-q", "agee", "-k", 2), "Quasi-identifier 'agee' is not in the table; did you mean 'age'?"),
         (("-k", 2), 'There are no quasi-identifiers. Name the columns to generalize.'),
-        (("-q", "age"), 'k is missing or 0. Choose how many records must look the same at least, for example k = 10.'),
+        (("-q", "age"), "k is missing or 0. Choose the smallest number of records that must look the same, "
+                        "for example k = 10."),
     ],
 )  # fmt: skip
 def test_audit_refuses_bad_input(

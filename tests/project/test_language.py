@@ -29,24 +29,33 @@ PACKAGE = ROOT / "src" / "shoal"
 # What nobody should have to read, as a regular expression of whole words → what to write instead.
 PHRASES = {
     "anew": "again",
+    "another \\w+ than": "a different … from",
+    "asks? no other": "is sent nowhere",
     "beside": "next to, in addition to",
     "betray(s|ed|ing)?": "reveal",
     "by fresh chance|fresh chance|of chance|chance repeatable": "random, at random, repeatable",
     "cannot be had": "is not available",
-    "come to read|comes? alike": "become the same",
+    "come to read|comes? alike|(come|comes|came) to (be|have|look|mean)": "become (the same)",
     "dear|dearer|dearest": "costly, with the highest loss",
     "(wait|last) for ever": "forever, indefinitely",
     "found out": "detected",
     "gives? away|gave away|given away": "reveal",
     "holds(?! for)": "contains",
-    "in place of": "instead of",
+    "hold (no|a|an|the|one|none|people|all|more|those|values|several|any|every)": "contain",
+    "in place of|in its place": "instead of, instead",
+    "is so in": "is true for",
     "JSON-lines": "JSON Lines",
     "kept as (it is|they are)|released as (it is|they are)": "kept unchanged, released unchanged",
     "(keep|keeps|kept|keeping) (the|its|their|all|every) requirements?": "meet",
+    "(keep|keeps|kept|keeping) (k|diversity|closeness)(?! records)": "meet, ensure",
+    "knows? (it|this|that|them|these) of (a|any|the) person": "knows this about a person",
     "knows? nothing of": "does not take into account",
-    "mend(s|ed|ing)?": "correct, repair",
+    "(un)?mend(s|ed|ing)?": "correct, repair",
     "names? (it|them) sensitive": "make it sensitive",
+    "nothing is left for": "adds nothing",
     "of everybody": "of everyone",
+    "of unknown meaning": "unknown",
+    "owns|(may|can|could) own": "has",
     "persons": "people",
     "put to the": "tested with",
     "ragged": "has a different number of columns",
@@ -218,7 +227,12 @@ def without_examples(text: str) -> str:
 def texts_of_pages(*pages: str) -> Iterator[Line]:
     for pattern in pages:
         for path in sorted(ROOT.glob(pattern)):
-            yield from paragraphs(path, without_code(path.read_text(encoding="utf-8")))
+            page = path.read_text(encoding="utf-8")
+            yield from paragraphs(path, without_code(page))
+            for block in BLOCK.finditer(page):
+                for comment in COMMENT.finditer(block[0]):
+                    number = page.count("\n", 0, block.start() + comment.start()) + 1
+                    yield Line(shown(path), number, comment[1])
 
 
 # Blocks of code, tables made from docstrings, code in lines, and addresses of links.
@@ -226,6 +240,10 @@ CODE = re.compile(
     r"^ *```.*?^ *```$|<!-- map: .*?<!-- end of the map -->|^::: .*$|`[^`\n]*`|\]\([^)]*\)",
     re.DOTALL | re.MULTILINE,
 )
+
+
+BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
+COMMENT = re.compile(r"(?:^|\s)# (.*)$", re.MULTILINE)  # in a block of code, which people read
 
 
 def without_code(page: str) -> str:

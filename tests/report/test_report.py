@@ -413,7 +413,7 @@ def test_what_to_watch_out_for_counts_in_singular_and_plural(
     )
     said = fill_template("care.html", facts=facts, reasons={}, most_columns=9)
     assert f"{people} in all, and at least {number} in every group" in said
-    assert "a single person owns 22 % of the records" in said
+    assert "a single person has 22 % of the records" in said
     assert ("left out" in said) == (left_out is not None)
     assert (left_out or "") in said
 

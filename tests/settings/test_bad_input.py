@@ -349,13 +349,13 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "k of zero",
-        "k is missing or 0. Choose how many records must look the same at least, for example k = 10.",
+        "k is missing or 0. Choose the smallest number of records that must look the same, for example k = 10.",
         python={"k": 0},
         flags=(*FLAGS, "-k", "0"),
     ),
     in_toml(
         "no k",
-        "k is missing or 0. Choose how many records must look the same at least, for example k = 10.",
+        "k is missing or 0. Choose the smallest number of records that must look the same, for example k = 10.",
         "k = 2",
         "#",
     ),

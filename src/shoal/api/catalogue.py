@@ -18,7 +18,7 @@ def list_methods() -> dict[MethodName, str]:
     --------
     >>> import shoal
     >>> shoal.list_methods()["mondrian"]
-    'recursive median cuts; the fastest, loses more'
+    'splits records at medians again and again; the fastest, loses more'
     """
     found = {name: method.summary for name, method in METHODS.items()}
     return cast("dict[MethodName, str]", found)
@@ -54,7 +54,7 @@ def list_measures() -> dict[MeasureName, str]:
     --------
     >>> import shoal
     >>> shoal.list_measures()["lm"]
-    "the share of a column's values that a cell may have: 0 is exact, 1 is hidden (GT10 (3))"
+    'detail: how precise released values are, from 0 (exact) to 1 (hidden) (GT10 (3))'
     """
     found = {name: f"{own.meaning} ({own.source})" for name, own in MEASURES.items()}
     return cast("dict[MeasureName, str]", found)

@@ -11,7 +11,7 @@ from shoal.assess.queries import Errors
 from shoal.assess.risk import AttributeDisclosure, Risk
 from shoal.audits.verdict import Audit, Proof
 from shoal.errors import counted
-from shoal.report.formats import shorten
+from shoal.report.formats import percent, shorten
 from shoal.report.page import fill_template
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
@@ -162,16 +162,16 @@ def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
     yield "  records", _arrow(*(f"{risk.sizes.records:,}" for risk in both))
     yield "  groups", _arrow(*(f"{risk.sizes.groups:,}" for risk in both))
     yield "  smallest group", _arrow(*(f"{risk.sizes.smallest:,}" for risk in both))
-    yield "  unique records", _arrow(*(f"{risk.sizes.unique_share:.1%}" for risk in both))
+    yield "  unique records", _arrow(*(percent(risk.sizes.unique_share) for risk in both))
     chances = [risk.reidentification for risk in both]
-    yield "  highest risk", _arrow(*(f"{one.prosecutor_highest:.4g}" for one in chances))
-    yield "  average risk", _arrow(*(f"{one.prosecutor_average:.4g}" for one in chances))
+    yield "  highest risk", _arrow(*(percent(one.prosecutor_highest) for one in chances))
+    yield "  average risk", _arrow(*(percent(one.prosecutor_average) for one in chances))
     limit = chances[0].threshold
-    yield f"  records above {limit:g}", _arrow(*(f"{one.at_risk:.1%}" for one in chances))
+    yield f"  risk above {100 * limit:g} %", _arrow(*(percent(one.at_risk) for one in chances))
     for name in [attribute.column for attribute in both[1].attributes]:
         own = [_attribute(risk, name) for risk in both]
-        yield f"  {name} guessed", _arrow(*(f"{one.average_share:.1%}" for one in own))
-        yield f"  {name} certain", _arrow(*(f"{one.disclosed:.1%}" for one in own))
+        yield f"  {name} guessed", _arrow(*(percent(one.average_share) for one in own))
+        yield f"  {name} certain", _arrow(*(percent(one.disclosed) for one in own))
 
 
 def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
@@ -182,11 +182,11 @@ def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
     yield "population", f"{counted(both[0].people, 'person', 'people')}, before → after"
     if both[0].smallest is not None:
         yield "  smallest group", _arrow(*(f"{risk.smallest:,}" for risk in both))
-    yield "  highest risk", _arrow(*(f"{risk.highest:.4g}" for risk in both))
-    yield "  average risk", _arrow(*(f"{risk.average:.4g}" for risk in both))
+    yield "  highest risk", _arrow(*(percent(risk.highest) for risk in both))
+    yield "  average risk", _arrow(*(percent(risk.average) for risk in both))
     unique = [risk.uniqueness for risk in both if risk.uniqueness is not None]
     if unique:
-        yield "  unique people", _arrow(*(f"about {one.share:.1%}" for one in unique))
+        yield "  unique people", _arrow(*(f"about {percent(one.share)}" for one in unique))
 
 
 def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
@@ -195,10 +195,10 @@ def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
 
 def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Lines about how useful the release still is."""
-    yield "distributions", "total variation from the original table, 0 to 1"
+    yield "distributions", "difference from the original table, 0 to 1"
     for column in found.distributions.columns:
         moved = column.earth_movers
-        extra = "" if moved is None else f", earth mover's {moved:.4g}"
+        extra = "" if moved is None else f", earth mover's distance {moved:.4g}"
         yield f"  {column.column}", f"{column.total_variation:.4g}{extra}"
     yield "  pairs of columns", f"{found.distributions.mean_pair_variation:.4g} on average"
     rules = found.rules
@@ -220,9 +220,9 @@ def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
             f"predicting {fit.target}",
             f"accuracy on {counted(fit.tested, 'record')} outside the release",
         )
-        yield "  from the release", f"{fit.release:.1%}"
-        yield "  from originals", f"{fit.original:.1%}"
-        yield "  majority", f"{fit.majority:.1%}"
+        yield "  from the release", percent(fit.release)
+        yield "  from originals", percent(fit.original)
+        yield "  majority", percent(fit.majority)
 
 
 def _arrow(before: str, after: str) -> str:
@@ -235,6 +235,6 @@ def _rules(agreement: Agreement) -> str:
 
 
 def _errors(errors: Errors) -> str:
-    if errors.mean is None:
+    if errors.mean is None or errors.median is None:
         return "no query selects a record"
-    return f"{errors.median:.1%}, {errors.mean:.1%}"
+    return f"{percent(errors.median)}, {percent(errors.mean)}"

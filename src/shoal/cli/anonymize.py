@@ -128,8 +128,8 @@ def demo(
         ) from None
     if not (quiet or json):
         say(
-            "The sample is UCI Adult (Becker & Kohavi 1996, CC BY 4.0): eight quasi-identifiers, income is "
-            "sensitive, k = 10."
+            "The sample is UCI Adult (Becker & Kohavi 1996, CC BY 4.0). Others may know eight columns "
+            "(quasi-identifiers); income is sensitive; k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
     report = folder / "adult-report.html"

@@ -14,7 +14,10 @@ from shoal.errors import InputError
 
 
 def methods() -> None:
-    """List the methods, with paper, guarantee, running time and options."""
+    """List the methods that make groups.
+
+    For each: its paper, its guarantee, how its running time grows, and its options.
+    """
     from shoal.api.catalogue import method_facts
     from shoal.cli.show import show_facts
 
@@ -60,7 +63,10 @@ def app(
         Path | None, typer.Option(help="Folder for projects (default: your user data folder).")
     ] = None,
 ) -> None:
-    """Open the app in your browser, to go from table to release without the command line."""
+    """Open the app in your browser.
+
+    It leads you from a table to a release without the command line.
+    """
     if any(find_spec(name) is None for name in NEEDED):
         raise InputError(
             "The app needs an extra package. Install it with: pip install 'shoal[app]'"

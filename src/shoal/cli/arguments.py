@@ -234,7 +234,9 @@ SaveMapping = Annotated[
 ]
 Previous = Annotated[
     list[Path] | None,
-    typer.Option(help="History of an earlier release about the same people; repeatable."),
+    typer.Option(
+        metavar="FILE", help="History of an earlier release about the same people; repeatable."
+    ),
 ]
 SaveHistory = Annotated[
     Path | None,

@@ -98,7 +98,10 @@ def audit(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Check that a release meets its requirements (exit code 3 if it does not)."""
+    """Check that a release meets its requirements.
+
+    Exit code 3 if it does not.
+    """
     from shoal.cli.show import show_audit
     from shoal.settings.settings import make_settings
 
@@ -106,7 +109,7 @@ def audit(
     source = table if print_sql else a.chosen_table(table, None, reading, problems)
     if print_sql and (junit or previous):
         problems.append(
-            "--sql only prints a query and checks nothing. Leave --junit and --previous out."
+            "--print-sql only prints a query and checks nothing. Leave --junit and --previous out."
         )
     raise_problems(problems + given.problems)
     promised = make_settings(settings, reading, **given.settings)
@@ -210,7 +213,10 @@ def evaluate(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Compare a release with its original: is it safe, is it still useful? Exit code 3 if a requirement is not met."""
+    """Show how safe and how useful a release is.
+
+    Compares the release with its original. Exit code 3 if a requirement is not met.
+    """
     from shoal.api.evaluate import evaluate as compare
     from shoal.cli.show import show_evaluation
     from shoal.data.databases.address import is_address

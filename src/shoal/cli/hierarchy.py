@@ -84,7 +84,9 @@ def hierarchy(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Make a hierarchy for a column and show its levels, or check one with --check (exit code 1 if it does not fit).
+    """Make a hierarchy for a column, or check one with --check.
+
+    Shows the levels of the hierarchy. With --check, the exit code is 1 if it does not fit the column.
 
     The file lists the values of the column. Keep it with the original table; do not publish it.
     """

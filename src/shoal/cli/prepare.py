@@ -22,7 +22,10 @@ def init(
     overwrite: a.Overwrite = False,
     reading: dict[str, Any],
 ) -> None:
-    """Suggest a role for each column and write a settings file to check and correct."""
+    """Suggest a role for each column in a settings file.
+
+    Check and correct the file before you use it.
+    """
     from shoal.cli.show import show_suggestions
     from shoal.data.files.table_file import write_text
     from shoal.suggestions.suggest import suggest
@@ -63,7 +66,10 @@ def key(
         Path, typer.Option("-o", "--output", help="File to write.", show_default=False)
     ],
 ) -> None:
-    """Write a new secret key for pseudonyms to a file that only you can read."""
+    """Write a new secret key for pseudonyms to a file.
+
+    Only you can read the file.
+    """
     from shoal.encoding.other_columns import write_key
 
     write_key(output)
@@ -74,7 +80,10 @@ def key(
 
 
 def doctor(json: a.Json = False) -> None:
-    """Print versions, the state of compiled kernels, and what the next run will compile."""
+    """Print versions and the state of compiled kernels.
+
+    Also says what the next run will compile.
+    """
     from shoal.cli.first_run import print_first_run
 
     print_first_run(json)

@@ -144,7 +144,8 @@ def _promise(audit: Audit, settings: Settings) -> str:
     if not settings.method.homogeneous:
         return f"Every released record may belong to any of at least {counted(reached, 'person', 'people')}"
     if audit.by_person is not None:
-        return f"Every record looks the same as records of at least {counted(reached, 'person', 'people')}"
+        others = counted(reached - 1, "other person", "other people")
+        return f"Every record looks the same as those of at least {others} in the protected columns"
     others = counted(reached - 1, "other")
     return f"Every record looks the same as at least {others} in the protected columns"
 

@@ -18,7 +18,10 @@ def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> 
     if k == 1:
         return "Nothing: with k = 1, a record may be the only one with its quasi-identifiers."
     if counts_persons:
-        return f"Every record looks the same in all quasi-identifiers as records of at least {k:,} people."
+        people = "1 other person" if k == 2 else f"{k - 1:,} other people"
+        return (
+            f"Every record looks the same in all quasi-identifiers as those of at least {people}."
+        )
     if reads_the_same:
         others = "1 other" if k == 2 else f"{k - 1:,} others"
         return f"Every record looks the same in all quasi-identifiers as at least {others}."

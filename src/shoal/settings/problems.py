@@ -27,7 +27,7 @@ def settings_problems(settings: Settings) -> list[str]:
         found.append("There are no quasi-identifiers. Name the columns to generalize.")
     if not settings.k:
         found.append(
-            "k is missing or 0. Choose how many records must look the same at least, for example k = 10."
+            "k is missing or 0. Choose the smallest number of records that must look the same, for example k = 10."
         )
     for name in SETTINGS:
         found += [alone[name]] if name in alone else []

@@ -134,7 +134,7 @@ class Settings:
         "among the pseudonyms.",
     )
     sensitive: tuple[str, ...] = _columns(
-        init="released; others must not learn these values, and requirements protect them",
+        init="released unchanged; others must not learn these values, which requirements (below) protect",
         help="Sensitive column, which others must not learn about a person; released unchanged; repeatable.",
         flags=("-s", "--sensitive"),
         doc="Columns with sensitive values, which requirements protect. They are released unchanged, unless they "
@@ -198,7 +198,7 @@ class Settings:
         0,
         "requirement",
         check=Check("a whole number of at least 1", lambda value: is_whole(value, 1)),
-        init="at least this many records look the same; larger is safer but loses more detail",
+        init="smallest group: this many records, or people if `person` is set; larger is safer but loses more detail",
         help="Least number of records that must look the same; larger is safer but loses more detail.",
         flags=("-k",),
         ask=Question("k", "records that look the same", pages=("requirement", "run")),
@@ -243,7 +243,7 @@ class Settings:
         "lm",
         "objective",
         key="measure",
-        init="loss to minimize, see `shoal measures`",
+        init="what to lose least: lm is detail, from 0 (exact) to 1 (hidden); see `shoal measures`",
         kind="objective",
         help="Measure of loss to minimize, see `shoal measures`; wmi:0.3 sets the share of mi.",
         metavar="NAME",
@@ -284,7 +284,7 @@ class Settings:
         Refine,
         "method",
         kind="refine",
-        init="false keeps the method's own groups, 60.0 improves them for a minute",
+        init='how long to improve the groups: "quick" takes seconds, 60.0 a minute, false no time',
         help="How long to improve the groups: quick (default, a few seconds), off, a number of seconds, or "
         "steps=NUMBER.",
         metavar="HOW_LONG",

@@ -329,7 +329,7 @@ def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, RoleGues
         words.ANSWER.found_in(columns[0].words) or columns[0].kind in (BANDS, CATEGORY)
     )
     if concept is None and not is_answer:
-        reason = f"{len(columns)} similar columns of unknown meaning"
+        reason = f"{len(columns)} similar unknown columns"
         unknown = RoleGuess(DROP, reason, is_sure=False, is_unknown=True, battery=battery.label)
         return dict.fromkeys(battery.names, unknown)
     reason = name_says(concept) if concept else "answers on one scale"

@@ -159,7 +159,7 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     NUMBER: (
         ModelRule(
             "interval",
-            "rounded to bins like 20–24, so that no range ends at a single person's value",
+            "rounded to multiples of this number, so that no range ends at a single person's value",
             _bins,
         ),
         ModelRule("interval", "numbers have an order: 24–30", _is_read_in_order),

@@ -82,7 +82,9 @@ def singled_lines(suggestions: Suggestions) -> list[str]:
     all_found = next((n for n, step in enumerate(steps, 1) if step.unique == 1), len(steps))
     names = [shortened(step.columns[-1]) for step in steps[:all_found]]
     width = max(map(len, names)) + 2
-    lines = ["Records that the quasi-identifiers identify, added one by one:"]
+    lines = [
+        "Share of records that nobody else matches, when the quasi-identifiers are added one by one:"
+    ]
     for number, name in enumerate(names):
         shown = ("+ " if number else "  ") + name
         lines.append(f"  {shown.ljust(width)}  {percent(steps[number].unique)}")
@@ -114,8 +116,9 @@ WIDEST = 32  # characters of a name before the comments of all move
 LINE = 90  # characters of names in a line
 
 _HEADER = """\
-# Settings for {title}, suggested from its column names and values. Check every line:
-# no table shows what an attacker knows. Start with the lines marked UNSURE.
+# Settings for {title}, suggested from its column names and values. Check every line, because
+# the table cannot show what outsiders know. Start with the lines marked UNSURE. Each reason ends
+# with what the values look like: 9 means a digit, A and a mean letters.
 """
 _DIVERSITY = """\
 

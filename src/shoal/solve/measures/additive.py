@@ -170,7 +170,7 @@ ADDITIVE: dict[str, Additive] = {
     "tree": Additive(feature=height, meaning="levels climbed", source="GiT09 (AFK+05)"),
     "lm": Additive(
         feature=value_count,
-        meaning="the share of a column's values that a cell may have: 0 is exact, 1 is hidden",
+        meaning="detail: how precise released values are, from 0 (exact) to 1 (hidden)",
         source="GT10 (3)",
     ),
     "ncp": Additive(

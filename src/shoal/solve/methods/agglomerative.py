@@ -44,7 +44,7 @@ class Agglomerative(Method):
     promise = "none"
     growth = "n²"
     seconds = 7.97
-    summary = "merges the closest groups from single records up"
+    summary = "starts with single records and merges the closest groups"
 
     def problems(self) -> list[str]:
         return choice_problems("distance", self.distance, DISTANCES)

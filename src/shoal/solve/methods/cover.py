@@ -58,7 +58,7 @@ class Cover(Method):
     promise = "none; with guarantee, 2(1 + ln 2k) × optimum"
     growth = "n"
     seconds = 1.76
-    summary = "greedy cover by cells of the lattice: lowest loss, near-linear in records"
+    summary = "covers all records with small sets of similar ones, cheapest first; lowest loss"
 
     def problems(self) -> list[str]:
         return least_problems("max_points", self.max_points, 1)

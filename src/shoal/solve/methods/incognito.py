@@ -61,7 +61,7 @@ class Incognito(Method):
     promise = "best full-domain recoding"
     growth = "n, exponential in quasi-identifiers"
     seconds = 0.43
-    summary = "one level per column for all records; the classical baseline, loses most"
+    summary = "one level per column for all records; the classic method, loses most"
 
     def problems(self) -> list[str]:
         if 0 <= self.suppression < 1:

@@ -34,7 +34,7 @@ class Mondrian(Method):
     promise = "none"
     growth = "n log n"
     seconds = 0.09
-    summary = "recursive median cuts; the fastest, loses more"
+    summary = "splits records at medians again and again; the fastest, loses more"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         progress("splitting groups", 0, 1)

@@ -47,7 +47,7 @@ class NonHomogeneous(Method):
     promise = "none"
     growth = "n²"
     seconds = 0.58
-    summary = "closes windows of k neighbours inside groups; released records of a group do not look the same"
+    summary = "generalizes each record with k neighbours of its own; released records do not look the same"
     homogeneous = False
 
     def problems(self) -> list[str]:

@@ -44,7 +44,7 @@ class TopDown(Method):
     promise = "none"
     growth = "n²"
     seconds = 0.28
-    summary = "splits groups between two far records, then repairs those that are too small"
+    summary = "splits groups between two distant records, then repairs those that are too small"
 
     def problems(self) -> list[str]:
         return least_problems("candidates", self.candidates, 0)
