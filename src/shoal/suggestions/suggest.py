@@ -23,6 +23,7 @@ from shoal.suggestions import words
 from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, RoleGuess
 from shoal.suggestions.meaning import with_batteries
+from shoal.suggestions.messy_values import messy_values
 from shoal.suggestions.models import ChosenModel, model_for
 from shoal.suggestions.profile import PLAIN, Profile, profile_of
 from shoal.suggestions.reading import (
@@ -183,6 +184,11 @@ def suggest(
     if not frame.shape[0]:
         raise InputError("The table has no records to learn from. Give at least one.")
     usable, broken = _columns(frame, given)
+    clean, why = messy_values(usable, given)
+    if why:
+        source, given, more = _opened(data, clean)
+        detected = detected | why | more
+        usable, broken = _columns(source.data, given)
     return _suggested(source, given, k, usable, broken, detected)
 
 

@@ -9,13 +9,13 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.frames import Frame, arrow_values
+from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.source import ALL_COLUMNS, Input
 from shoal.errors import LONGEST, near_miss, raise_problems
 
 # Each separator of thousands with the characters that are written for it.
 _WRITTEN = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
-_SPACES = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
+SPACES = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
 
 
 def clean_names(names: Sequence[str], input: Input) -> list[str]:
@@ -26,7 +26,7 @@ def clean_names(names: Sequence[str], input: Input) -> list[str]:
     >>> clean_names(["id ", "", "age"], Input(trim=True, rename={"2": "ward", "age": "years"}))
     ['id', 'ward', 'years']
     """
-    found = [name.strip(_SPACES) for name in names] if input.trim else list(names)
+    found = [name.strip(SPACES) for name in names] if input.trim else list(names)
     before, problems = list(found), []
     for old, new in input.rename.items():
         places = [place for place, name in enumerate(before) if name == old]
@@ -72,7 +72,7 @@ def clean_frame(frame: Frame, input: Input) -> Frame:
     for name in _cleaned_columns(frame.columns, input):
         if frame.schema[name] not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
             continue
-        values = arrow_values(frame, name)
+        values = plain_column(arrow_values(frame, name))
         if not _is_text(values.type):
             continue
         column = clean_column(name, values, input)
@@ -87,7 +87,7 @@ def clean_frame(frame: Frame, input: Input) -> Frame:
 def clean_column(name: str, column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray:
     """The texts of one column, cleaned as the user asked."""
     if input.trim:
-        trimmed = pc.utf8_trim(column, _SPACES)
+        trimmed = pc.utf8_trim(column, SPACES)
         is_blank = pc.and_(pc.equal(trimmed, ""), pc.not_equal(column, ""))
         column = pc.if_else(is_blank, pa.scalar(None, column.type), trimmed)
     sign = input.thousands_in(name)
