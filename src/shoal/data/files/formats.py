@@ -96,6 +96,11 @@ def suffix_problems(path: Path) -> list[str]:
     """Report that no format has this suffix, or that its library is not installed."""
     suffix = suffix_of(path)
     if suffix not in _FORMATS:
+        if _is_sqlite(path):
+            return [
+                f"'{path}' is an SQLite database. Give its address, sqlite:///{path}, and name a table with --table "
+                "(table=)."
+            ]
         known = f"{', '.join(_TEXT)} (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat"
         got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
         return [f"The format of '{path}' is unknown, because its {got}. Use {known}."]
@@ -109,6 +114,15 @@ def suffix_problems(path: Path) -> list[str]:
             "'shoal[statistics]'."
         ]
     return []
+
+
+def _is_sqlite(path: Path) -> bool:
+    """Whether a file without the suffix of one is an SQLite database."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except (OSError, ValueError):
+        return False
 
 
 def row_problems(path: Path, input: Input) -> list[str]:

@@ -78,6 +78,9 @@ def likely_header_row(rows: Sequence[Sequence[Any]]) -> int | None:
         names = [rows[place][column] for column in sorted(filled[place])]
         if len(below) < 2 or not below <= filled[place] or not _are_names(names):
             continue
+        records = rows[place + 1 : LOOKED_AT]
+        if any(rows[place][column] in _cells_of(records, column) for column in filled[place]):
+            continue  # a record, whose values other records have, too
         is_first_full = all(2 * len(above) <= len(names) for above in filled[:place])
         return place + 1 if place and is_first_full else None
     return None
@@ -151,9 +154,15 @@ def _filled(row: Sequence[Any]) -> set[int]:
     return {place for place, cell in enumerate(row) if cell not in (None, "")}
 
 
+def _cells_of(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
+    """The cells of one column that are not empty."""
+    cells = (own[column] for own in rows if column < len(own))
+    return [cell for cell in cells if cell not in (None, "")]
+
+
 def _is_above_values(records: Sequence[Sequence[Any]], column: int) -> bool:
     """Whether there are only numbers or dates below a cell."""
-    below = [own[column] for own in records if column in _filled(own)]
+    below = _cells_of(records, column)
     return len(below) >= LEAST and all(_is_value(cell) for cell in below)
 
 
