@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.source import ALL_COLUMNS, Input
-from shoal.errors import LONGEST, near_miss, raise_problems
+from shoal.errors import LONGEST, counted, near_miss, raise_problems
 
 # Each separator of thousands with the characters that are written for it.
 _WRITTEN = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
@@ -36,8 +36,8 @@ def clean_names(names: Sequence[str], input: Input) -> list[str]:
             found[places[0]] = new
         elif places:
             problems.append(
-                f"{len(places)} columns are named '{old[:LONGEST]}'. Rename each by its position, like --rename "
-                f"'{places[-1] + 1}:NAME' (rename)."
+                f"{counted(len(places), 'column')} are named '{old[:LONGEST]}'. Rename each by its position, like "
+                f"--rename {places[-1] + 1}:NAME (rename)."
             )
         else:
             problems.append(

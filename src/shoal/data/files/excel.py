@@ -113,8 +113,8 @@ def _ask_for_sheet(path: Path, like: Sequence[str]) -> None:
         raise Proposal(Finding(question, remark, {"sheet": like[0]}))
     shown = ", ".join(f"'{name}'" for name in names) + (" …" if len(like) > MOST_SHEETS else "")
     raise InputError(
-        f"'{path}' has no table in its first sheet, but in {len(like)} others: {shown}. Choose one with --sheet "
-        "(sheet)."
+        f"'{path}' has no table in its first sheet, but in {counted(len(like), 'other')}: {shown}. Choose one with "
+        "--sheet (sheet)."
     )
 
 
