@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.data.files.header import likely_header_row, total_sign
+from shoal.data.files.header import likely_header_row
 from shoal.data.files.table_file import open_file, read_file_texts
+from shoal.data.files.totals import total_sign
 from shoal.data.open import open_large
 from shoal.encoding.source import Input
 
@@ -47,9 +48,9 @@ def test_a_file_with_rows_above_its_column_names_is_refused_with_the_row_to_say(
     row = len(above) + 1
     with pytest.raises(shoal.InputError) as refused:
         open_file(path)
-    assert str(refused.value) == (
-        f"The column names of '{path}' seem to be in row {row}, below titles. Use --header-row {row} (header_row)."
-    )
+    assert str(refused.value).startswith(f"Row {row} of '{path}' looks like the column names: ")
+    assert f"Use --header-row {row} (header_row)." in str(refused.value)
+    assert "Smith" not in str(refused.value)
     found = open_file(path, Input(header_row=row)).data
     assert (found.column_names, found.num_rows) == (NAMES, 60)
     assert found["id"][0].as_py() == "P000"

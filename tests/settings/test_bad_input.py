@@ -16,6 +16,7 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
+from shoal.data.files.proposals import Proposal
 from shoal.data.open import library_problem
 from shoal.solve.measures.catalogue import objectives
 
@@ -146,13 +147,15 @@ TABLES = [
     both("no records", "The table has no records. Give at least one.", table="name,age,zip,ill\n"),
     both(
         "a duplicate column",
-        "'people.csv' has 2 columns named 'age' (columns 2, 3). Rename all but one.",
+        "In 'people.csv', column 3 repeats another heading. Name it, for example --rename 3:age_2 (rename).",
         table=PEOPLE.replace("age,zip", "age,age"),
+        raises=Proposal,
     ),
     both(
         "a nameless column",
-        "Column 2 of 'people.csv' has no heading. Every column needs one, in a single row.",
+        "In 'people.csv', column 2 has no heading. Name it, for example --rename 2:column_2 (rename).",
         table=PEOPLE.replace("age", ""),
+        raises=Proposal,
     ),
     both(
         "an empty column",
@@ -180,6 +183,7 @@ TABLES = [
         "'people.csv' is not UTF-8 text (line 6). Save it as UTF-8, in Excel as 'CSV UTF-8', or give its "
         'encoding, for example --encoding cp1252 (encoding="cp1252").',
         table=PEOPLE.encode() + f"{CANARY}é,1,2,3\n".encode("latin-1"),
+        raises=Proposal,
     ),
     both("no bytes", "'people.csv' is empty. A table needs at least column names.", table=b""),
     both("no file", "'nowhere.csv' does not exist. Check the path.", file="nowhere.csv"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -12,7 +12,14 @@ from starlette.datastructures import FormData
 from shoal.app import words
 from shoal.app.jobs import time_in_words
 from shoal.app.projects import OWN_KEY
-from shoal.encoding.source import read_formats, read_missing, written_formats, written_missing
+from shoal.encoding.source import (
+    read_by_column,
+    read_formats,
+    read_missing,
+    written_by_column,
+    written_formats,
+    written_missing,
+)
 from shoal.settings.declaration import READING, SHARE, Setting
 from shoal.settings.settings import SETTINGS
 
@@ -267,11 +274,30 @@ def answer_shown(own: Setting, settings: Mapping[str, Any]) -> Any:
         return own.ask.usual
     if own.kind == "refine":
         return str(value["steps"]) if isinstance(value, Mapping) else value or "off"
-    if own.kind in ("formats", "missing"):
-        return "; ".join(
-            written_formats(value) if own.kind == "formats" else written_missing(value)
-        )
+    if own.kind in _WRITTEN:
+        return "; ".join(_WRITTEN[own.kind](value))
     return f"{100 * value:g}" if own.check is SHARE else value
+
+
+# Answers that are lists, separated by semicolons, by the kind of the setting.
+_WRITTEN: dict[str, Callable[[Any], Iterable[str]]] = {
+    "formats": written_formats,
+    "missing": written_missing,
+    "by_column": written_by_column,
+    "renamed": lambda value: [f"{old}:{new}" for old, new in value.items()],
+    "names": list,
+    "rows": lambda value: [
+        str(value) if isinstance(value, str) else ",".join(map(str, value)) or "0"
+    ],
+}
+_READ: dict[str, Callable[[list[str]], Any]] = {
+    "formats": read_formats,
+    "missing": lambda parts: read_missing([_without_spaces(part) for part in parts]),
+    "by_column": read_by_column,
+    "renamed": lambda parts: dict(part.rpartition(":")[::2] for part in parts) or None,
+    "names": lambda parts: parts or None,
+    "rows": lambda parts: ",".join(parts) or None,
+}
 
 
 def choices(own: Setting, look: Mapping[str, Any] | None, value: Any) -> Mapping[str, str]:
@@ -294,6 +320,8 @@ def with_answers(settings: Settings, form: FormData, page: str) -> Settings:
         section = new.setdefault(own.section, {})
         if own.takes is bool:
             section[own.key] = own.name in form
+            if own.name in READING and not section[own.key]:
+                del section[own.key]
         elif own.name in form:
             value = _answer(own, text(form, own.name))
             section[own.key] = value
@@ -312,11 +340,9 @@ def _answer(own: Setting, given: str) -> Any:
         if given in ("quick", "off"):
             return "quick" if given == "quick" else False
         return {"steps": whole(given, "The number of steps", 1)}  # repeatable
-    if own.kind in ("formats", "missing"):
+    if own.kind in _WRITTEN:
         parts = [part.strip() for part in given.split(";") if part.strip()]
-        if own.kind == "formats":
-            return read_formats(parts)
-        return read_missing([_without_spaces(part) for part in parts])
+        return _READ[own.kind](parts)
     if own.takes not in (int, float):
         return given
     if own.check is SHARE:

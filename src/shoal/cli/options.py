@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from shoal.encoding.source import read_formats, read_missing
+from shoal.encoding.source import read_by_column, read_formats, read_missing
 from shoal.errors import REASONS, InputError, near_miss
 from shoal.settings.settings import WMI
 from shoal.solve.local_search.budget import Refine
@@ -231,6 +231,10 @@ READERS: dict[str, Callable[[Any, list[str]], Any]] = {
     "refine": parse_refine,
     "formats": lambda given, problems: read_formats(given or []),
     "missing": lambda given, problems: read_missing(given or []),
+    "by_column": lambda given, problems: read_by_column(given or []),
+    "renamed": lambda given, problems: (
+        dict(text.rpartition(":")[::2] for text in given or ()) or None
+    ),
     "types": lambda given, problems: (
         dict(text.rpartition(":")[::2] for text in given or ()) or None
     ),

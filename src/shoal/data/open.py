@@ -31,6 +31,7 @@ from shoal.data.engines.base import (
     outer_name,
     read_memory,
 )
+from shoal.data.files.cleaning import clean_frame, not_in_memory, renamed_and_clean
 from shoal.data.files.formats import input_problems, suffix_of
 from shoal.data.files.header import check_names
 from shoal.data.files.large_text import ReadTexts, texts_to_parquet
@@ -206,7 +207,7 @@ def open_large(
     InputError
         If files cannot be read, or the library of the engine is missing.
     """
-    raise_problems(library_problem(engine))
+    raise_problems([*library_problem(engine), *_uncleanable(table, input, engine)])
     room = read_memory(memory)
     if engine == "spark":
         from shoal.data.engines.spark import open_spark
@@ -225,6 +226,14 @@ def open_large(
     except BaseException:
         staging.close()
         raise
+
+
+def _uncleanable(table: Any, input: Input, engine: str) -> list[str]:
+    """Return cleaning that only text files get on an engine."""
+    is_path = isinstance(table, str | os.PathLike) and engine != "spark"
+    if not input.cleaning or (is_path and suffix_of(matching_files(table)[0]) != ".parquet"):
+        return []
+    return not_in_memory(input, f"this one stays on {engine}")
 
 
 def _opened(table: Any, input: Input, on: Any, room: int, progress: Progress) -> LargeTable:
@@ -353,12 +362,13 @@ def open_table(table: Any, input: Input | None = None) -> Source:
     if isinstance(table, Source):
         return table
     table = table_in_database(table, input)
-    if isinstance(table, DatabaseTable):
-        source = open_stored(table)
-    else:
-        is_path = isinstance(table, str | os.PathLike)
-        source = open_file(table, input or Input()) if is_path else Source(table)
-    return replace(source, data=open_frame(source.data))
+    how = input or Input()
+    if isinstance(table, str | os.PathLike):
+        source = open_file(table, how)
+        return replace(source, data=open_frame(source.data))
+    source = open_stored(table) if isinstance(table, DatabaseTable) else Source(table)
+    frame = open_frame(source.data)
+    return replace(source, data=clean_frame(frame, how) if how.cleaning else frame)
 
 
 def table_in_database(table: Any, input: Input | None) -> Any:
@@ -373,7 +383,7 @@ def texts_in(table: Any, input: Input) -> pa.Table | None:
     """All values of a file or of a database table as texts, None for a frame."""
     table = table_in_database(table, input)
     if isinstance(table, DatabaseTable):
-        return read_stored_texts(table)
+        return renamed_and_clean(read_stored_texts(table), input)
     if isinstance(table, str | os.PathLike):
         return read_file_texts(table, input)
     return None

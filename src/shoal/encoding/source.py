@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 ALL_COLUMNS = "*"  # in settings: what holds for all columns
+MOST_ROWS = 1_000  # rows that can be skipped by their numbers
 
 
 def read_formats(given: Sequence[str]) -> str | dict[str, str] | None:
@@ -40,6 +41,39 @@ def read_missing(given: Sequence[str]) -> list[str] | dict[str, list[str]] | Non
     return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
 
 
+def read_by_column(given: Sequence[str]) -> str | dict[str, str] | None:
+    """Read a text for all columns, or COLUMN:TEXT for some; the text is what follows the last colon."""
+    found = {text.rpartition(":")[0] or ALL_COLUMNS: text.rpartition(":")[2] for text in given}
+    return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
+
+
+def read_row_numbers(given: str) -> tuple[int, ...] | None:
+    """Row numbers from a text like 2 or 5,7-9, in order; "0" is none of them; None if it is no such text.
+
+    Examples
+    --------
+    >>> read_row_numbers("5, 2-3"), read_row_numbers("0")
+    ((2, 3, 5), ())
+    """
+    if given.strip() == "0":
+        return ()
+    found: set[int] = set()
+    for part in given.split(","):
+        ends = re.fullmatch(r"\s*([0-9]{1,7})\s*(?:-\s*([0-9]{1,7})\s*)?", part)
+        if ends is None or not 1 <= int(ends[1]) <= int(ends[2] or ends[1]):
+            return None
+        if len(found) + int(ends[2] or ends[1]) - int(ends[1]) >= MOST_ROWS:
+            return None
+        found.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return tuple(sorted(found))
+
+
+def written_by_column(said: str | Mapping[str, str] | None) -> list[str]:
+    """The texts that `read_by_column` reads as this."""
+    by_column = said if isinstance(said, Mapping) else {ALL_COLUMNS: said} if said else {}
+    return [text if name == ALL_COLUMNS else f"{name}:{text}" for name, text in by_column.items()]
+
+
 def written_formats(said: str | Mapping[str, str] | None) -> list[str]:
     """The texts that `read_formats` reads as this."""
     if isinstance(said, Mapping):
@@ -67,6 +101,7 @@ def _escaped(text: str) -> str:
 
 Relation = tuple[str, ...]  # identifies a table of a database, whatever its address
 TYPES = ("text", "number", "date")  # the types that can be given for a column
+THOUSANDS = (".", ",", "'", " ")  # the separators that can be given
 
 
 @dataclass(frozen=True)
@@ -104,9 +139,25 @@ class Input:
     header_row
         The row of a CSV file or of a sheet with the column names, counted from 1; by default the first. Rows
         above it are skipped.
+    header_rows
+        How many rows of headings to join into column names (default 1), the last of which is `header_row`: a cell
+        merged over several columns goes in front of each of their names.
+    skip_rows
+        Rows below the column names that are not records, by their numbers, like units or a second heading. By default,
+        a file whose first record looks like units is refused; an empty list means that it is a record.
     skip_last
         How many rows at the end of a CSV file or of a sheet are not records, like a row of totals. By default, a file
         whose last row looks like a total is refused; 0 means that it is a record.
+    rename
+        New names of columns, by the old name or, if that is empty or not unique, by position, counted from 1: like
+        {"3": "ward"}. Everything else in the settings uses the new names.
+    trim
+        Remove spaces at both ends of texts and headings, so that "m " becomes "m".
+    thousands
+        The thousands separator of numbers written as text, one of . , ' and a space, by column, like {"cost": "."}, or
+        for all columns in which every value is such a number. The separators are removed.
+    merge_spellings
+        Columns in which values that differ only in case or spaces are one value, in its most frequent spelling.
     """
 
     encoding: str | None = None
@@ -119,7 +170,13 @@ class Input:
     query: str | None = None
     types: Mapping[str, str] = field(default_factory=dict, hash=False)
     header_row: int | None = None
+    header_rows: int = 1
+    skip_rows: tuple[int, ...] | None = None
     skip_last: int | None = None
+    rename: Mapping[str, str] = field(default_factory=dict, hash=False)
+    trim: bool = False
+    thousands: str | Mapping[str, str] | None = field(default=None, hash=False)
+    merge_spellings: tuple[str, ...] = ()
 
     def is_text(self, column: str) -> bool:
         """Whether a column is declared as text, whatever its values look like."""
@@ -135,6 +192,10 @@ class Input:
             return self.missing
         return (*self.missing.get(ALL_COLUMNS, ()), *self.missing.get(column, ()))
 
+    def thousands_in(self, column: str) -> str | None:
+        """The separator of thousands in a column."""
+        return _format_of(self.thousands, column)
+
     def of_column(self, column: str) -> Input:
         """The same with the settings of one column instead of settings by column."""
         return replace(self, date_format=self.format_of(column), missing=self.missing_in(column))
@@ -144,14 +205,31 @@ class Input:
         return replace(self.of_all_rows(), sheet=None)
 
     def of_all_rows(self) -> Input:
-        """The same for a file that contains only column names and records, as a release does."""
-        return replace(self, header_row=None, skip_last=0)
+        """The same for a file that contains only column names and clean records, as a release does."""
+        return replace(
+            self,
+            header_row=None,
+            header_rows=1,
+            skip_rows=(),
+            skip_last=0,
+            rename={},
+            trim=False,
+            thousands=None,
+            merge_spellings=(),
+        )
+
+    @property
+    def cleaning(self) -> dict[str, Any]:
+        """The settings that change names or values of a table, as far as they are given."""
+        names = ("rename", "trim", "thousands", "merge_spellings")
+        return {name: given for name in names if (given := getattr(self, name))}
 
     @property
     def named_columns(self) -> list[str]:
         """The columns that settings of their own are given for."""
-        said = (self.types, self.date_format, self.missing)
+        said = (self.types, self.date_format, self.missing, self.thousands)
         names = [name for own in said if isinstance(own, Mapping) for name in own]
+        names += self.merge_spellings
         return [name for name in dict.fromkeys(names) if name != ALL_COLUMNS]
 
     def with_formats(self, found: Mapping[str, str]) -> Input:
@@ -204,3 +282,6 @@ class Source:
     data: Any
     dialect: Dialect | None = None
     stored: Origin | None = None  # of a table of a database
+    notes: tuple[
+        tuple[str, Mapping[str, Any]], ...
+    ] = ()  # choices made, with the fields of `Input` that confirm them

@@ -211,9 +211,20 @@ def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
     return first, dates[first]
 
 
+GROUPED = "numbers with thousands separators"
+_GROUPED = r"^-?[1-9][0-9]{0,2}([.,' ][0-9]{3})+([.,][0-9]+)?$"
+_SMALL = r"^-?[0-9]{1,3}$"
+
+
 def mostly_looks_like(values: pa.Array) -> str | None:
-    """What most texts of a column look like, "numbers" or "dates", though not all of them are; None for neither."""
+    """What most texts of a column look like, "numbers" or "dates", though not all of them are; None for neither.
+
+    `GROUPED` if all are numbers, some of them with thousands separators.
+    """
     texts = values.take(pa.array(even_places(len(values), LOOKED_AT)))
+    is_grouped = pc.any(pc.match_substring_regex(texts, _GROUPED)).as_py()
+    if is_grouped and all_match(texts, f"{_GROUPED}|{_SMALL}"):
+        return GROUPED
     for regexes, what in (([_NUMBER], "numbers"), ([_ISO, *_FORMS.values()], "dates")):
         for regex in regexes:
             fitting = pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0

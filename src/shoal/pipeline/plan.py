@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shoal.encoding.encode import Column, Table, column_problems
@@ -12,7 +13,7 @@ from shoal.encoding.models import Interval, Order
 from shoal.encoding.other_columns import Roles, assign_roles
 from shoal.encoding.render import bound_names
 from shoal.encoding.source import Dialect
-from shoal.encoding.type_inference import date_format_in_words
+from shoal.encoding.type_inference import GROUPED, date_format_in_words
 from shoal.errors import (
     LONGEST,
     InputError,
@@ -93,6 +94,11 @@ def _reading_note(column: Column) -> str:
     if column.date_format:
         words = date_format_in_words(column.date_format)
         return f"Column '{name}' contains dates, read as {words} ({column.date_format})."
+    if column.looks_like == GROUPED:
+        return (
+            f"Column '{name}' is treated as text: its values look like {GROUPED}. To use them as numbers, say which "
+            f"separator they have, for example --thousands {quote(f'{name}:,')} (thousands)."
+        )
     if column.looks_like:
         return (
             f"Column '{name}' is treated as text: most of its values look like {column.looks_like}, but some do "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from textwrap import fill, indent
 from typing import Any, NamedTuple
 
-from shoal.encoding.source import TYPES, Input
+from shoal.encoding.source import MOST_ROWS, THOUSANDS, TYPES, Input, read_row_numbers
 from shoal.errors import near_miss, shown
 
 WIDTH, INDENT = 112, "    "  # line width of docstrings
@@ -221,11 +221,55 @@ _FIELDS = (
         takes=int,
     ),
     _field(
+        "header_rows",
+        "Number of heading rows to join, the last of which is --header-row (default 1).",
+        _ask("Rows of headings to join", "the last is the row with the column names"),
+        metavar="ROWS",
+        takes=int,
+    ),
+    _field(
+        "skip_rows",
+        "Rows below the column names to leave out, such as 2 or 5,7-9; 0 for none.",
+        _ask("Row numbers to leave out", "such as units below the column names", examples=("2",)),
+        kind="rows",
+        metavar="ROWS",
+    ),
+    _field(
         "skip_last",
         "Number of rows to skip at the end, such as a total.",
         _ask("Rows to skip at the end", "such as a total"),
         metavar="ROWS",
         takes=int,
+    ),
+    _field(
+        "rename",
+        "New name of a column, by its old name or its position, such as 3:ward; repeatable.",
+        _ask("New names of columns", "old name or position first", examples=("3:ward; Geb.:born",)),
+        kind="renamed",
+        metavar="OLD:NEW",
+        takes=list,
+    ),
+    _field(
+        "trim",
+        "Remove spaces at both ends of texts and headings.",
+        _ask("Remove spaces at both ends of texts"),
+        takes=bool,
+    ),
+    _field(
+        "thousands",
+        "Thousands separator of numbers (. , ' or a space), for all columns or for one; repeatable.",
+        _ask("Thousands separator", "of one column or of all", examples=("cost:.",)),
+        kind="by_column",
+        metavar="[COLUMN:]CHARACTER",
+        takes=list,
+    ),
+    _field(
+        "merge_spellings",
+        "Column in which values that differ only in case or spaces are one value; repeatable.",
+        _ask("Columns where case and spaces do not matter", "separated by ;", examples=("answer",)),
+        kind="names",
+        metavar="COLUMN",
+        takes=list,
     ),
 )
 READING = {own.name: own for own in _FIELDS}
@@ -245,13 +289,10 @@ def read_input(given: Any, problems: list[str]) -> Input:
         name: value for name, value in entries.items() if name in known and value is not None
     }
     found: dict[str, Any] = {
-        "missing": _missing(entries.pop("missing", ()), problems),
-        "types": _types(entries.pop("types", {}), problems),
-        "date_format": _date_format(entries.pop("date_format", None), problems),
+        name: reader(name, entries.pop(name), problems)
+        for name, reader in _READ_INPUT.items()
+        if name in entries
     }
-    for name in ("header_row", "skip_last"):
-        if name in entries:
-            found[name] = _rows(name, entries.pop(name), problems)
     for name, value in entries.items():
         if not isinstance(value, str) or not value:
             problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
@@ -259,7 +300,7 @@ def read_input(given: Any, problems: list[str]) -> Input:
     return Input(**texts, **found)
 
 
-def _missing(given: Any, problems: list[str]) -> Any:
+def _missing(_: str, given: Any, problems: list[str]) -> Any:
     """Read texts that mean "missing": a list, or a list for each of some columns."""
     if isinstance(given, Mapping):
         lists = {name: [own] if isinstance(own, str) else own for name, own in given.items()}
@@ -279,7 +320,7 @@ def _are_texts(given: Any) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(item, str) for item in given)
 
 
-def _types(given: Any, problems: list[str]) -> dict[str, str]:
+def _types(_: str, given: Any, problems: list[str]) -> dict[str, str]:
     if isinstance(given, Mapping) and all(kind in TYPES for kind in given.values()):
         return dict(given)
     problems.append(
@@ -289,10 +330,10 @@ def _types(given: Any, problems: list[str]) -> dict[str, str]:
     return {}
 
 
-def _date_format(given: Any, problems: list[str]) -> Any:
+def _date_format(_: str, given: Any, problems: list[str]) -> Any:
     """Read a format of dates, or one for each of some columns."""
     formats = list(given.values()) if isinstance(given, Mapping) else [given]
-    if given is None or all(isinstance(own, str) and own for own in formats):
+    if all(isinstance(own, str) and own for own in formats):
         return dict(given) if isinstance(given, Mapping) else given
     problems.append(
         "'date_format' in [input] must be text, like '%d.%m.%Y', or a text for each of some columns, like "
@@ -302,10 +343,78 @@ def _date_format(given: Any, problems: list[str]) -> Any:
 
 
 def _rows(name: str, given: Any, problems: list[str]) -> int | None:
-    least = 1 if name == "header_row" else 0
+    least = 0 if name == "skip_last" else 1
     if is_whole(given, least):
         return int(given)
     problems.append(
         f"'{name}' in [input] must be a whole number of at least {least}. Got {shown(given)} instead."
     )
+    return 1 if name == "header_rows" else None
+
+
+def _row_numbers(name: str, given: Any, problems: list[str]) -> tuple[int, ...] | None:
+    """Read the numbers of rows: a list, or a text like 5,7-9."""
+    found = read_row_numbers(given) if isinstance(given, str) else None
+    if isinstance(given, list | tuple) and len(given) <= MOST_ROWS:
+        is_plain = all(is_whole(row, 1) for row in given)
+        found = tuple(sorted(set(given))) if is_plain else None
+    if found is None:
+        problems.append(
+            f"'{name}' in [input] must be a list of at most {MOST_ROWS:,} row numbers, like [2, 5] (--skip-rows 2,5)."
+        )
+    return found
+
+
+def _renamed(name: str, given: Any, problems: list[str]) -> dict[str, str]:
+    """Read new names by old names or positions."""
+    names = {str(old): new for old, new in given.items()} if isinstance(given, Mapping) else {}
+    if names and all(old and isinstance(new, str) and new.strip() for old, new in names.items()):
+        return names
+    if not isinstance(given, Mapping) or names:
+        problems.append(
+            f"'{name}' in [input] must give new names by old names or positions, like {{'3': 'ward'}} (--rename "
+            "3:ward)."
+        )
+    return {}
+
+
+def _thousands(name: str, given: Any, problems: list[str]) -> Any:
+    """Read a thousands separator, or one for each of some columns."""
+    signs = list(given.values()) if isinstance(given, Mapping) else [given]
+    if all(isinstance(sign, str) and sign in THOUSANDS for sign in signs):
+        return dict(given) if isinstance(given, Mapping) else given
+    problems.append(
+        f"'{name}' in [input] must be one of . , ' or a space, for all columns or for each of some, like "
+        "{'cost': '.'} (--thousands cost:.)."
+    )
     return None
+
+
+def _flag(name: str, given: Any, problems: list[str]) -> bool:
+    if isinstance(given, bool):
+        return given
+    problems.append(f"'{name}' in [input] must be true or false. Got {shown(given)} instead.")
+    return False
+
+
+def _column_names(name: str, given: Any, problems: list[str]) -> tuple[str, ...]:
+    if _are_texts(given):
+        return tuple(dict.fromkeys(given))
+    problems.append(f"'{name}' in [input] must be a list of column names, like ['answer'].")
+    return ()
+
+
+# Readers of the fields of `Input` that are not texts.
+_READ_INPUT: dict[str, Callable[[str, Any, list[str]], Any]] = {
+    "missing": _missing,
+    "types": _types,
+    "date_format": _date_format,
+    "header_row": _rows,
+    "header_rows": _rows,
+    "skip_rows": _row_numbers,
+    "skip_last": _rows,
+    "rename": _renamed,
+    "trim": _flag,
+    "thousands": _thousands,
+    "merge_spellings": _column_names,
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -10,10 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.databases.address import is_address, reading_of
-from shoal.data.files.header import HeaderBelowTitles, TotalRowBelow
+from shoal.data.databases.address import reading_of
+from shoal.data.files.proposals import Proposal
 from shoal.data.files.table_file import formula_columns
-from shoal.data.files.text import guess_encoding
 from shoal.data.open import open_table
 from shoal.encoding.frames import Frame, arrow_column, category_order
 from shoal.encoding.models import Interval, Model
@@ -25,6 +23,7 @@ from shoal.suggestions import words
 from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, RoleGuess
 from shoal.suggestions.meaning import with_batteries
+from shoal.suggestions.messy_values import messy_values
 from shoal.suggestions.models import ChosenModel, model_for
 from shoal.suggestions.profile import PLAIN, Profile, profile_of
 from shoal.suggestions.reading import (
@@ -95,6 +94,9 @@ class Suggestions:
     persons: tuple[str, ...] = ()  # identifiers that repeat
     person: str | None = None  # the one of them by which k counts
     models: Mapping[str, Model] = field(default_factory=dict, repr=False)
+    detected: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # why fields of `reading` are as they are
 
     def of(self, role: str) -> tuple[str, ...]:
         """The columns with a role."""
@@ -177,40 +179,41 @@ def suggest(
             f"The 'k' parameter must be a whole number of at least 1. Got {shown(k)} instead."
         )
     raise_problems(problems)
-    source, given, remarks = _opened(data, given)
+    source, given, detected = _opened(data, given)
     frame = source.data
     if not frame.shape[0]:
         raise InputError("The table has no records to learn from. Give at least one.")
     usable, broken = _columns(frame, given)
-    return _suggested(source, given, k, usable, broken, remarks)
+    clean, why = messy_values(usable, given)
+    if why:
+        source, given, more = _opened(data, clean)
+        detected = detected | why | more
+        usable, broken = _columns(source.data, given)
+    return _suggested(source, given, k, usable, broken, detected)
 
 
-def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
-    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest.
-
-    Titles above the column names and a total below the records are skipped, and remarks report this.
-    """
-    remarks: list[str] = []
+def _opened(table: Any, given: Input) -> tuple[Source, Input, dict[str, str]]:
+    """Open a table; whatever its file leaves unclear is decided as shoal proposes, and remarks by field report this."""
+    detected: dict[str, str] = {}
     while True:
         try:
-            return open_table(table, given), given, remarks
-        except HeaderBelowTitles as error:  # only raised if no row was given
-            given = replace(given, header_row=error.row)
-            remarks.append(
-                f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
-            )
-        except TotalRowBelow:
-            given = replace(given, skip_last=1)
-            remarks.append("The last row looks like a total; it is left out (skip_last).")
-        except InputError:
-            is_path = isinstance(table, str | os.PathLike) and not is_address(table)
-            guess = guess_encoding(table) if is_path and given.encoding is None else None
-            if guess is None:
+            source = open_table(table, given)
+        except Proposal as proposal:
+            if not set(proposal.changes) - _said(given):
                 raise
-            given = replace(given, encoding=guess)
-            remarks.append(
-                f"The file is not UTF-8, so it is read as {guess}. Check letters with accents."
-            )
+            given = replace(given, **proposal.changes)
+            for found in proposal.findings:
+                detected |= dict.fromkeys(found.changes, found.remark)
+            continue
+        for remark, changes in source.notes:
+            given = replace(given, **changes)
+            detected |= dict.fromkeys(changes, remark)
+        return source, given, detected
+
+
+def _said(input: Input) -> set[str]:
+    """The fields of an input that are given."""
+    return {name for name, value in vars(input).items() if value != vars(Input())[name]}
 
 
 def _columns(frame: Frame, given: Input) -> tuple[dict[str, NumberedColumn], dict[str, str]]:
@@ -235,7 +238,7 @@ def _suggested(
     k: int | None,
     usable: Mapping[str, NumberedColumn],
     broken: Mapping[str, str],
-    remarks: list[str],
+    detected: Mapping[str, str],
 ) -> Suggestions:
     frame = source.data
     writing, looked = _looked_at(source, given, usable)
@@ -271,7 +274,7 @@ def _suggested(
         k=k or usual_k,
         reading=input,
         remarks=(
-            *remarks,
+            *dict.fromkeys(detected.values()),
             *writing.remarks,
             *about_missing,
             *about_persons(profiles, persons),
@@ -283,6 +286,7 @@ def _suggested(
         persons=tuple(persons),
         person=named[0] if named else None,
         models={name: chosen.make() for name, chosen in models.items()},
+        detected=detected,
     )
 
 

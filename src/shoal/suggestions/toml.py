@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.source import Input
@@ -145,7 +144,7 @@ def suggested_settings_text(suggestions: Suggestions, title: str) -> str:
             _section("requirement", k=suggestions.k),
             _DIVERSITY,
             *(_section(name) for name in ("objective", "method", "output")),
-            _input(suggestions.reading),
+            _input(suggestions),
         ]
     )
 
@@ -255,17 +254,22 @@ def _comments(lines: Sequence[str]) -> str:
     return "".join(f"# {one_line(line)}\n" for line in lines)
 
 
-def _input(reading: Input) -> str:
-    said = {f.name: getattr(reading, f.name) for f in fields(reading)}
-    said = {
-        name: value for name, value in said.items() if value and value != getattr(Input(), name)
-    }
+def _input(suggestions: Suggestions) -> str:
+    """How the file is read, as far as it is not as usual, with what was found."""
+    given, usual = vars(suggestions.reading), vars(Input())
+    said = {name: value for name, value in given.items() if value not in (None, usual[name])}
     if not said:
         return ""
+    why = {name: f"  # {one_line(text)}" for name, text in suggestions.detected.items()}
     long = {n: v for n, v in said.items() if isinstance(v, Mapping) and len(v) > MANY}
-    plain = [f"{name} = {_value(value)}\n" for name, value in said.items() if name not in long]
+    plain = [
+        f"{name} = {_value(value)}{why.get(name, '')}\n"
+        for name, value in said.items()
+        if name not in long
+    ]
     tables = [
-        f"\n[input.{name}]\n" + "".join(f"{_key(key)} = {_value(v)}\n" for key, v in value.items())
+        f"\n[input.{name}]{why.get(name, '')}\n"
+        + "".join(f"{_key(key)} = {_value(v)}\n" for key, v in value.items())
         for name, value in long.items()
     ]
     return "".join(["\n[input]\n", *plain, *tables])

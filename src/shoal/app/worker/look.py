@@ -97,7 +97,6 @@ def _counted(known: pa.ChunkedArray) -> list[dict[str, Any]]:
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
 SUGGESTED = ("name", "holds", "values", "role", "reason", "model", "model_reason")  # of a column
-READ = ("encoding", "delimiter", "decimal", "date_format", "missing", "sheet")  # as detected
 
 
 def look(answer: Any, project: str) -> dict[str, Any]:
@@ -166,7 +165,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
         "persons": list(found.persons),
         "encoding": dialect.encoding if dialect else None,
         "delimiter": dialect.delimiter if dialect else None,
-        "input": {name: getattr(found.reading, name) for name in READ},
+        "input": vars(found.reading),
     }
 
 

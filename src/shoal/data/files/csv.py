@@ -18,19 +18,26 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.data.files import text
+from shoal.data.files.cleaning import (
+    block_problems,
+    clean_names,
+    clean_table,
+    cleaning_problems,
+)
 from shoal.data.files.column_types import typed_without_loss, types_of_text
 from shoal.data.files.header import (
-    HeaderBelowTitles,
+    LOOKED_AT,
     HeaderCheck,
-    TotalRowBelow,
     check_header,
     check_names,
-    check_total,
-    is_total_word,
-    likely_header_row,
+    check_units,
+    header_below_titles,
+    join_headings,
 )
+from shoal.data.files.proposals import Proposal
+from shoal.data.files.totals import check_total, is_total_word, total_below
 from shoal.encoding.source import Dialect, Input, Source
-from shoal.errors import InputError, counted, shown
+from shoal.errors import InputError, counted, raise_problems, shown
 
 _TAB = ("tab", "\\t")
 _DECIMAL_SIGNS = (".", ",")
@@ -50,6 +57,7 @@ def csv_option_problems(input: Input) -> list[str]:
         found.append(
             f"The decimal separator must be . or a comma. Got {shown(input.decimal)} instead."
         )
+    found += cleaning_problems(input)
     formats = input.date_format
     for form in formats.values() if isinstance(formats, Mapping) else [formats]:
         if form is not None and not _is_date_format(form):
@@ -94,7 +102,7 @@ _HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
 _ROW = re.compile(rb'(?:"[^"]*"|[^"\r\n])*(?:\r\n|\r|\n|\Z)')
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
-_LOOKED_AT = 1 << 16  # bytes at the beginning in which the column names are searched
+_BEGINNING = 1 << 16  # bytes at the beginning in which the column names are searched
 _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 
@@ -103,6 +111,7 @@ def read(path: Path, input: Input) -> Source:
     dialect, tables = _read(text.load_text(path, input.encoding), input, check_header)
     (table,) = tables
     check_total(path, table, input)
+    table = clean_table(table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
         types = [partial(types_of_text, input=input.of_column(name)) for name in table.column_names]
         typed = list(threads.map(typed_without_loss, table.columns, types))
@@ -113,18 +122,23 @@ def read_texts(path: Path, input: Input) -> pa.Table:
     """Read a CSV file as text, whatever its column types."""
     found = text.load_text(path, input.encoding)
     (table,) = _read(found, input, lambda path, names, _: check_names(path, names))[1]
-    return table
+    return clean_table(table, input)
 
 
 def read_large(path: Path, input: Input) -> tuple[Dialect, Iterator[pa.Table]]:
     """Read a CSV file that may outgrow memory as texts, a part at a time, as strictly as any."""
-    return _read(text.load_text(path, input.encoding, is_large=True), input, check_header)
+    raise_problems(block_problems(path, input))
+    dialect, tables = _read(
+        text.load_text(path, input.encoding, is_large=True), input, check_header
+    )
+    return dialect, (clean_table(table, input) for table in tables)
 
 
 def _read(found: text.Text, input: Input, check: HeaderCheck) -> tuple[Dialect, Iterator[pa.Table]]:
     """How a file is written, and its records in one table, or in several where it is not in memory."""
     path, data = found.path, found.data
-    above = _rows_end(data, (input.header_row or 1) - 1)
+    row = input.header_row or input.header_rows
+    above = _rows_end(data, row - 1)
     if input.skip_last:
         data = data[: _last_rows(data, above, input.skip_last)]
         found = replace(found, data=data)
@@ -140,17 +154,35 @@ def _read(found: text.Text, input: Input, check: HeaderCheck) -> tuple[Dialect, 
     if torn is not None:
         raise torn
     names = _split(path, names_row, delimiter)
+    if input.header_rows > 1:
+        upper = data[_rows_end(data, row - input.header_rows) : header.start(1)]
+        names = join_headings([*_rows_of(upper.decode(errors="replace"), delimiter), names])
+    names = clean_names(names, input)
     line_end = _LINE_END.match(data, header.end())
     assert line_end is not None
-    records = _Records(found, line_end.end(), len(names), delimiter)
+    start = line_end.end()
+    first = row + 1 + _blank_rows(data, start)  # the number of the first record's row
+    if input.skip_rows:
+        data = _without_rows(data, start, row, input.skip_rows)
+        found = replace(found, data=data)
+    records = _Records(found, start, len(names), delimiter)
 
     def tables() -> Iterator[pa.Table]:
+        is_first = True
         try:
             for columns in records.columns():
                 check(path, names, columns)
                 if len(names) == 1:  # perhaps of a title without any delimiter
                     _refuse_titles(path, data, input)
+                if is_first and input.skip_rows is None:
+                    few = [column.slice(0, LOOKED_AT).to_pylist() for column in columns]
+                    check_units(path, few, first)
+                is_first = False
                 yield pa.table(columns, names)
+        except Proposal as proposal:
+            if "skip_rows" not in proposal.changes:
+                _refuse_titles(path, data, input)
+            raise
         except InputError:
             _refuse_titles(path, data, input)
             raise
@@ -167,24 +199,49 @@ def _guess_delimiter(names_row: str) -> str:
 
 def _refuse_titles(path: Path, data: bytes, input: Input) -> None:
     """Report the row of the column names if they seem to be below titles and no row was given."""
-    if input.header_row is None and text.is_utf8(data):
-        row = guess_header_row(data, delimiter_of(input))
-        if row is not None:
-            raise HeaderBelowTitles(path, row) from None
+    if input.header_row is None and text.is_utf8(data[:_BEGINNING].rpartition(b"\n")[0]):
+        proposal = guess_header_row(path, data, delimiter_of(input))
+        if proposal is not None:
+            raise proposal from None
 
 
-def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
-    """The row of a CSV file that seems to contain the column names below titles; None if there is none."""
-    beginning = data[:_LOOKED_AT].rpartition(b"\n")[0] if len(data) > _LOOKED_AT else data
+def guess_header_row(path: Path, data: bytes, delimiter: str | None = None) -> Proposal | None:
+    """Which row of a CSV file seems to contain the column names, if it is not the first; None if it is."""
+    beginning = data[:_BEGINNING].rpartition(b"\n")[0] if len(data) > _BEGINNING else data
     lines = beginning.decode("utf-8", "replace")
-    found: list[tuple[int, int]] = []
+    found: list[tuple[int, Proposal]] = []
     for candidate in delimiter or DELIMITERS:
         with suppress(csv.Error):
-            rows = list(csv.reader(io.StringIO(lines, newline=""), delimiter=candidate))
-            row = likely_header_row(rows)
-            if row is not None and _are_even(rows[row - 1 :]):
-                found.append((len(rows[row - 1]), row))
-    return max(found)[1] if found else None
+            rows = _rows_of(lines, candidate)
+            proposal = header_below_titles(path, rows)
+            if proposal is None:
+                continue
+            row = proposal.changes["header_row"]
+            if _are_even(rows[row - 1 :]):
+                found.append((len(rows[row - 1]), proposal))
+    return max(found, key=lambda own: own[0])[1] if found else None
+
+
+def _rows_of(lines: str, delimiter: str) -> list[list[str]]:
+    """The rows of a text, blank ones included."""
+    return list(csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter))
+
+
+def _blank_rows(data: bytes, start: int) -> int:
+    """How many blank rows begin at a place."""
+    blank = data[start : start + _BEGINNING]
+    blank = blank[: len(blank) - len(blank.lstrip(b"\r\n"))]
+    return blank.count(b"\n") or blank.count(b"\r")
+
+
+def _without_rows(data: bytes, start: int, row: int, skipped: Sequence[int]) -> bytes:
+    """The content of a file without some of its rows, which are below the column names in this row."""
+    kept, end = [data[:start]], start
+    for number in range(row + 1, skipped[-1] + 1):
+        begin, end = end, end + _rows_end(memoryview(data)[end:], 1)
+        if number not in skipped:
+            kept.append(data[begin:end])
+    return b"".join([*kept, data[end:]])
 
 
 def _are_even(rows: Sequence[Sequence[str]]) -> bool:
@@ -193,7 +250,7 @@ def _are_even(rows: Sequence[Sequence[str]]) -> bool:
     return sum(width == widths[0] for width in widths) >= EVEN * len(widths)
 
 
-def _rows_end(data: bytes, rows: int) -> int:
+def _rows_end(data: bytes | memoryview, rows: int) -> int:
     """The position where the given number of rows at the beginning end; line breaks inside quotes end none."""
     end = 0
     for _ in range(rows):
@@ -347,7 +404,7 @@ class _Records:
             )
         row, fields = ragged[0]
         if len(ragged) == 1 and last is not None and self._is_short_total(last, fields):
-            return TotalRowBelow(
+            return total_below(
                 self.text.path, f"it has {counted(fields, 'column')} instead of {self.width}"
             )
         others, remedy = "", "Correct or remove such rows."

@@ -10,10 +10,10 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from functools import reduce
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -21,6 +21,7 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.files.cleaning import clean_names, clean_table
 from shoal.data.files.column_types import (
     ErrorCell,
     columns_as_text,
@@ -30,15 +31,17 @@ from shoal.data.files.column_types import (
     type_problems,
 )
 from shoal.data.files.header import (
-    LEAST,
-    HeaderBelowTitles,
+    LOOKED_AT,
     HeaderCheck,
-    TotalRowBelow,
     check_header,
     check_names,
-    check_total,
-    likely_header_row,
+    check_units,
+    header_below_titles,
+    is_like_a_table,
+    join_headings,
 )
+from shoal.data.files.proposals import Finding, Proposal, flags_of
+from shoal.data.files.totals import LEAST, check_total, total_below
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import LONGEST, InputError, counted, near_miss
 
@@ -48,38 +51,71 @@ _MAX_WHOLE = 10**15
 _FEW_CELLS, _SPARSEST = 10_000_000, 20
 # Bytes that may always be unpacked; beyond that, at most this many per byte of the file. Sheets have 5 to 30.
 _FEW_BYTES, _DENSEST = 200_000_000, 100
+LOOKED_INTO, MOST_SHEETS = 20, 5  # sheets that are searched for a table, and that a message names
 _NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line feeds
 
 
 def read(path: Path, input: Input) -> Source:
     """Read one sheet; cells have their stored type, formulas their last value."""
-    table = _read(path, input, check_header)
+    table, notes = _read(path, input, check_header)
     check_total(path, table, input)
-    return Source(table)
+    return Source(clean_table(table, input), notes=notes)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
     """Read every cell as text, whatever the columns are called."""
-    return columns_as_text(_read(path, input, lambda path, names, _: check_names(path, names)))
+    table, _ = _read(path, input, lambda path, names, _: check_names(path, names))
+    return columns_as_text(clean_table(table, input))
 
 
-def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
-    rows, sheets = _rows(path, input.sheet)
-    may_be_cover = input.sheet is None and sheets > 1
+def _read(
+    path: Path, input: Input, check: HeaderCheck
+) -> tuple[pa.Table, tuple[tuple[str, Mapping[str, Any]], ...]]:
+    """The table of one sheet, and what to know about the choice of the sheet."""
+    rows, first, others = _rows(path, input.sheet)
+    notes: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    if others:
+        like = [title for title, few in others.items() if is_like_a_table(few)]
+        if not is_like_a_table(rows[:LOOKED_AT]):
+            _ask_for_sheet(path, like)
+        elif like:
+            remark = (
+                f"The workbook has {counted(len(others) + 1, 'sheet')}; the first is read (sheet)."
+            )
+            notes = ((remark, {"sheet": first}),)
     try:
         table = _table(path, rows, input, check)
-        if may_be_cover and not table.num_rows:
+        if others and not table.num_rows:
             raise InputError(f"'{path}' has no records in its first sheet.")
-        return table
+        return table, notes
+    except Proposal:
+        raise
     except InputError as error:
-        if not may_be_cover:
+        if not others:
             raise
         found = (
             *error.problems,
-            f"'{path}' has {counted(sheets, 'sheet')}. If the table is not in the first, name its sheet with "
+            f"'{path}' has {counted(len(others) + 1, 'sheet')}. If the table is not in the first, name its sheet with "
             "--sheet (sheet=).",
         )
     raise InputError(found)
+
+
+def _ask_for_sheet(path: Path, like: Sequence[str]) -> None:
+    """Ask which sheet has the table if the first has none."""
+    if not like:
+        return
+    names = [title[:LONGEST] for title in like[:MOST_SHEETS]]
+    if len(like) == 1:
+        flag = flags_of({"sheet": like[0]})[0]
+        question = f"The table of '{path}' seems to be in sheet '{names[0]}', not in the first. Use {flag} (sheet)."
+        remark = f"The table is in sheet '{names[0]}'; the other sheets are not read (sheet)."
+        raise Proposal(Finding(question, remark, {"sheet": like[0]}))
+    shown = ", ".join(f"'{name}'" for name in names) + (" …" if len(like) > MOST_SHEETS else "")
+    raise InputError(
+        f"'{path}' has no table in its first sheet, but in {counted(len(like), 'other')}: {shown}. Choose one with "
+        "--sheet (sheet)."
+    )
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
@@ -148,26 +184,47 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) -> pa.Table:
-    row = None if input.header_row else likely_header_row(rows)
-    rows = rows[(input.header_row or 1) - 1 : len(rows) - (input.skip_last or 0)]
-    if not rows:
+    proposal = None if input.header_row else header_below_titles(path, rows)
+    row, height = input.header_row or input.header_rows, input.header_rows
+    headings = rows[row - height : row]
+    skipped = {*(input.skip_rows or ()), *range(1, row + 1)}
+    last = len(rows) - (input.skip_last or 0)
+    records = [own for number, own in enumerate(rows[:last], 1) if number not in skipped]
+    if not headings:
         raise InputError(f"'{path}' has an empty sheet. A table needs at least column names.")
-    header, columns = [], []
-    for name, *values in zip_longest(*rows):
-        header.append(name)
-        columns.append(_retype(values))
-    names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
-    if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
-        raise TotalRowBelow(
-            path, f"column '{name[:LONGEST]}' contains text there but nowhere above"
-        )
     try:
+        columns = _columns(headings, records)
+        names = clean_names(_names(headings, len(columns)), input)
+        if input.skip_rows is None:
+            check_units(path, [values[:LOOKED_AT] for values in columns], row + 1)
+        if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
+            raise total_below(
+                path, f"column '{name[:LONGEST]}' contains text there but nowhere above"
+            )
         check(path, names, [_texts_in(column) for column in columns])
     except InputError:
-        if row is None:
+        if proposal is None:
             raise
-        raise HeaderBelowTitles(path, row) from None
+        raise proposal from None
     return table_from_values(path, dict(zip(names, columns, strict=True)))
+
+
+def _columns(headings: list[list[Any]], records: list[list[Any]]) -> list[list[Any]]:
+    """The values of each column below the headings."""
+    width = max(map(len, (*headings, *records)), default=0)
+    whole = [[None] * width, *records]  # so that there are columns even without a record
+    return [_retype(list(values)[1:]) for values in zip_longest(*whole)]
+
+
+def _names(headings: list[list[Any]], width: int) -> list[str]:
+    """The column names, of one row or joined of several."""
+    cells = [[None if isinstance(own, ErrorCell) else own for own in row] for row in headings]
+    names = (
+        join_headings(cells)
+        if len(cells) > 1
+        else ["" if own is None else str(own) for own in cells[0]]
+    )
+    return [*names, *[""] * (width - len(names))]
 
 
 def _text_below_numbers(names: list[str], columns: list[list[Any]]) -> str | None:
@@ -182,8 +239,8 @@ def _text_below_numbers(names: list[str], columns: list[list[Any]]) -> str | Non
     return None
 
 
-def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
-    """The cells of a sheet, by default the first, and how many sheets there are."""
+def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], str, dict[str, list[list[Any]]]]:
+    """The cells of a sheet, by default the first, its name, and the first rows of others unless it was chosen."""
     from openpyxl import load_workbook
 
     with warnings.catch_warnings():
@@ -195,7 +252,11 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
                 sheets = {found.title: found for found in workbook.worksheets}
                 if sheet is None or sheet in sheets:
                     chosen = sheets[sheet] if sheet is not None else workbook.worksheets[0]
-                    return _bounded(path, _cells(chosen)), len(sheets)
+                    more = workbook.worksheets[1:LOOKED_INTO] if sheet is None else []
+                    others = {
+                        own.title: _bounded(path, islice(_cells(own), LOOKED_AT)) for own in more
+                    }
+                    return _bounded(path, _cells(chosen)), chosen.title, others
             finally:
                 workbook.close()
         except InputError:

@@ -8,18 +8,21 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from shoal.atomic import output_exists_problem, real_target, system_reason, write_atomically
 from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
+from shoal.data.files.cleaning import renamed_and_clean
 from shoal.data.files.column_types import columns_as_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, counted
+
+Opened = TypeVar("Opened", Source, pa.Table)
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,27 @@ class Format:
         return self.own_texts(path, input)
 
 
+def cleaned(read: Callable[[Path, Input], Opened]) -> Callable[[Path, Input], Opened]:
+    """A reader whose tables are cleaned as `Input` says."""
+
+    def reader(path: Path, input: Input) -> Opened:
+        found = read(path, input)
+        if not input.cleaning:
+            return found
+        if isinstance(found, Source):
+            return replace(found, data=renamed_and_clean(found.data, input))
+        return renamed_and_clean(found, input)
+
+    return reader
+
+
 _DELIMITED = Format(csv.read, csv_output.problems, csv_output.write, csv.read_texts)
-_JSON_LINES, _EXCEL = (
-    Format(form.read, form.problems, form.write, form.read_texts) for form in (json_lines, excel)
+_EXCEL = Format(excel.read, excel.problems, excel.write, excel.read_texts)
+_JSON_LINES = Format(
+    cleaned(json_lines.read), json_lines.problems, json_lines.write, cleaned(json_lines.read_texts)
 )
 _PARQUET, _STATISTICS = (
-    Format(form.read, form.problems, form.write) for form in (parquet, statistics)
+    Format(cleaned(form.read), form.problems, form.write) for form in (parquet, statistics)
 )
 _TEXT = {
     ".csv": _DELIMITED,
@@ -78,6 +96,11 @@ def suffix_problems(path: Path) -> list[str]:
     """Report that no format has this suffix, or that its library is not installed."""
     suffix = suffix_of(path)
     if suffix not in _FORMATS:
+        if _is_sqlite(path):
+            return [
+                f"'{path}' is an SQLite database. Give its address, sqlite:///{path}, and name a table with --table "
+                "(table=)."
+            ]
         known = f"{', '.join(_TEXT)} (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat"
         got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
         return [f"The format of '{path}' is unknown, because its {got}. Use {known}."]
@@ -93,11 +116,36 @@ def suffix_problems(path: Path) -> list[str]:
     return []
 
 
+def _is_sqlite(path: Path) -> bool:
+    """Whether a file without the suffix of one is an SQLite database."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except (OSError, ValueError):
+        return False
+
+
 def row_problems(path: Path, input: Input) -> list[str]:
     """Report that a file has no rows that could be skipped."""
-    said = {"header_row": (input.header_row or 1) > 1, "skip_last": bool(input.skip_last)}
+    said = {
+        "header_row": (input.header_row or 1) > 1,
+        "header_rows": input.header_rows > 1,
+        "skip_rows": bool(input.skip_rows),
+        "skip_last": bool(input.skip_last),
+    }
     has_rows = _FORMATS.get(suffix_of(path)) in (_DELIMITED, _EXCEL, None)
-    return [
+    heading, skipped = input.header_row or input.header_rows, input.skip_rows or ()
+    found = []
+    if heading < input.header_rows:
+        found.append(
+            "'header_rows' must not be larger than 'header_row', the last row of headings."
+        )
+    if skipped and skipped[0] <= heading:
+        found.append(
+            f"'skip_rows' is for rows below the column names in row {heading}; those above are skipped anyway. Leave "
+            f"row {skipped[0]} out of it."
+        )
+    return found + [
         f"'{name}' is for CSV files and workbooks, but '{path}' is neither. Leave it out."
         for name, is_said in said.items()
         if is_said and not has_rows

@@ -1,11 +1,10 @@
-"""Rows that are not records: column names, and a total below the records."""
+"""Which rows of a file contain the column names: below titles, in two rows, with gaps, and above units."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
-from functools import reduce
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.data.files.column_types import is_text
-from shoal.encoding.source import Input
-from shoal.encoding.type_inference import infer
-from shoal.errors import LONGEST, InputError, counted, listed, raise_problems
+from shoal.data.files.proposals import Finding, Proposal, flags_of
+from shoal.errors import InputError, counted, listed, raise_problems
 
 _NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[.,]?([eE][-+]?\d+)?\s*%?\s*")
 _DATE = re.compile(r"\s*\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?")
@@ -27,15 +25,31 @@ LOOKED_AT = 200  # rows that show which columns a table has
 HeaderCheck = Callable[[Path, Sequence[str], Sequence[pa.ChunkedArray]], None]
 
 
-class HeaderBelowTitles(InputError):
-    """A file cannot be read from its first row, and its column names seem to be in row `row`."""
-
-    def __init__(self, path: Path, row: int) -> None:
-        super().__init__(
-            f"The column names of '{path}' seem to be in row {row}, below titles. Use --header-row {row} "
-            "(header_row)."
+def header_below_titles(path: Path, rows: Sequence[Sequence[Any]]) -> Proposal | None:
+    """A question about a file whose first rows are titles, or whose column names are in two rows; None for others."""
+    row, height = likely_header_row(rows), 1
+    if row is None:
+        row, height = likely_two_rows(rows), 2
+    if row is None:
+        return None
+    width = len(_filled(rows[row - 1]))
+    above = [len(_filled(own)) for own in rows[: row - height]]
+    changes = {"header_row": row, **({"header_rows": height} if height > 1 else {})}
+    options = f"{' '.join(flags_of(changes))} ({', '.join(changes)})"
+    if height > 1:
+        question = (
+            f"Rows {row - 1} and {row} of '{path}' look like the column names, in two rows. Use {options} to join "
+            "them."
         )
-        self.row = row
+        remark = f"The column names are in rows {row - 1} and {row}, which are joined"
+    else:
+        question = (
+            f"Row {row} of '{path}' looks like the column names: it has {counted(width, 'column')}, the rows above "
+            f"have at most {max(above)}. Use {options}."
+        )
+        remark = f"The column names are in row {row}"
+    skipped = "; the rows above are skipped" if above else ""
+    return Proposal(Finding(question, f"{remark}{skipped} ({', '.join(changes)}).", changes))
 
 
 def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
@@ -47,6 +61,8 @@ def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedA
     which = ", ".join(str(n) for n, (name, own) in pairs if name.strip() and _holds(own, name))
     if which:
         raise _no_header(path, f"the names of columns {which} occur among their values")
+    if proposal := gaps_in(path, names):
+        raise proposal
     check_names(path, names)
 
 
@@ -56,18 +72,177 @@ def likely_header_row(rows: Sequence[Sequence[Any]]) -> int | None:
     It has a text for each column that has values below, all of them different, and in every row above, at most half
     as many cells are filled.
     """
-    filled = [
-        {place for place, cell in enumerate(row) if cell not in (None, "")}
-        for row in rows[:LOOKED_AT]
-    ]
+    filled = [_filled(row) for row in rows[:LOOKED_AT]]
     for place in range(min(MOST_TITLES, len(filled) - 1) + 1):
         below = set().union(*filled[place + 1 :])
         names = [rows[place][column] for column in sorted(filled[place])]
         if len(below) < 2 or not below <= filled[place] or not _are_names(names):
             continue
+        records = rows[place + 1 : LOOKED_AT]
+        if any(rows[place][column] in _cells_of(records, column) for column in filled[place]):
+            continue  # a record, whose values other records have, too
         is_first_full = all(2 * len(above) <= len(names) for above in filled[:place])
         return place + 1 if place and is_first_full else None
     return None
+
+
+def likely_two_rows(rows: Sequence[Sequence[Any]]) -> int | None:
+    """The lower, counted from 1, of two rows that together seem to contain the column names; None if there are none.
+
+    Below texts of the lower row are numbers or dates, so it is no record.
+    """
+    filled = [_filled(row) for row in rows[:LOOKED_AT]]
+    for place in range(1, min(MOST_TITLES, len(filled) - 2) + 1):
+        below = set().union(*filled[place + 1 :])
+        upper, lower = rows[place - 1], rows[place]
+        if below <= filled[place - 1] and _are_names([upper[own] for own in sorted(below)]):
+            return None  # the upper row alone has a name for each column
+        if not all(isinstance(lower[own], str) for own in filled[place]):
+            continue
+        if any(_reads_like_a_value(lower[own]) for own in filled[place]):
+            continue
+        names = join_headings([upper, lower])
+        wanted = [names[column] for column in sorted(below) if column < len(names)]
+        if len(below) < 2 or len(wanted) < len(below) or not _are_names(wanted):
+            continue
+        records = rows[place + 1 : LOOKED_AT]
+        if any(2 * len(above) > len(below) for above in filled[: place - 1]):
+            return None
+        if any(_is_above_values(records, column) for column in filled[place]):
+            return place + 1
+    return None
+
+
+def join_headings(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Several rows of headings as one: a cell also counts for the empty ones after it, as if they were merged.
+
+    Examples
+    --------
+    >>> join_headings([["id", "home", None, "work"], [None, "zip", "town", "zip"]])
+    ['id', 'home zip', 'home town', 'work zip']
+    """
+    columns = list(zip_longest(*rows))
+    parts: list[list[str]] = [[] for _ in columns]
+    for level in range(len(rows)):
+        carried = ""
+        for column, cells in enumerate(columns):
+            has_lower = any(_text(cell) for cell in cells[level + 1 :])
+            text = _text(cells[level]) or (carried if has_lower else "")
+            carried = text if has_lower else ""
+            if text and text not in parts[column]:
+                parts[column].append(text)
+    return [" ".join(own) for own in parts]
+
+
+def is_like_a_table(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first rows of a sheet have headings, perhaps below titles, and records."""
+    row = likely_header_row(rows) or likely_two_rows(rows) or 1
+    headings = _filled(rows[row - 1]) if rows else set()
+    records = [own for own in map(_filled, rows[row:]) if 2 * len(own) >= len(headings)]
+    if len(headings) < 2 or len(records) < LEAST:
+        return False
+    below = set().union(*records)
+    texts = [cell for cell in rows[row - 1] if isinstance(cell, str) and cell.strip()]
+    return 4 * len(headings & below) >= 3 * len(below) and 4 * len(texts) >= 3 * len(headings)
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip()
+
+
+def _filled(row: Sequence[Any]) -> set[int]:
+    return {place for place, cell in enumerate(row) if cell not in (None, "")}
+
+
+def _cells_of(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
+    """The cells of one column that are not empty."""
+    cells = (own[column] for own in rows if column < len(own))
+    return [cell for cell in cells if cell not in (None, "")]
+
+
+def _is_above_values(records: Sequence[Sequence[Any]], column: int) -> bool:
+    """Whether there are only numbers or dates below a cell."""
+    below = _cells_of(records, column)
+    return len(below) >= LEAST and all(_is_value(cell) for cell in below)
+
+
+def _is_value(cell: Any) -> bool:
+    """Whether a cell is a number or a date."""
+    return _reads_like_a_value(cell) if isinstance(cell, str) else not isinstance(cell, bool)
+
+
+LEAST = 3  # values below a text that show what its column contains
+
+
+def check_units(path: Path, columns: Sequence[Sequence[Any]], row: int) -> None:
+    """Refuse a file whose first record, in this row, looks like units or a second heading.
+
+    It has a text, or nothing, in every column that has only numbers or dates below, and different texts in at least two
+    of them. `columns` are the first cells of each column.
+    """
+    tops = [
+        own[0]
+        for own in columns
+        if len(below := [cell for cell in own[1:] if cell not in (None, "")]) >= LEAST
+        and all(_is_value(cell) for cell in below)
+        and len(set(below)) > 1
+    ]
+    texts = {cell for cell in tops if cell not in (None, "")}
+    if len(texts) < 2 or any(_is_value(cell) for cell in texts):
+        return
+    question = (
+        f"Row {row} of '{path}' looks like units or a second heading, not like a record: all other rows have numbers "
+        f"or dates in {len(tops)} of its columns. Use --skip-rows {row} (skip_rows) to leave it out, or --skip-rows 0 "
+        "if it is a record."
+    )
+    remark = f"Row {row} looks like units or a second heading; it is left out (skip_rows)."
+    raise Proposal(Finding(question, remark, {"skip_rows": (row,)}))
+
+
+MOST_GAPS = (
+    0.25  # share of columns without a name of their own, above which the row is probably no heading
+)
+SHOWN = 4  # options in a sentence
+
+
+def gaps_in(path: Path, names: Sequence[str]) -> Proposal | None:
+    """Names for columns that have none, or that of another column; None if there are no such columns or many."""
+    new: dict[str, str] = {}
+    taken = {name.strip() for name in names}
+    seen: set[str] = set()
+    for place, name in enumerate(names, start=1):
+        if name.strip() and name not in seen:
+            seen.add(name)
+            continue
+        base = f"{name.strip()}_" if name.strip() else f"column_{place}_"
+        tries = (f"{base}{n}" for n in range(2, len(names) + 3))
+        choice = next(own for own in tries if own not in taken) if name.strip() else base[:-1]
+        while choice in taken:
+            choice += "_"
+        taken.add(choice)
+        new[str(place)] = choice
+    if not new or len(new) > max(1, MOST_GAPS * len(names)) or len(names) < 3:
+        return None
+    empty = [place for place in new if not names[int(place) - 1].strip()]
+    double = [place for place in new if place not in empty]
+    said = []
+    if empty:
+        said.append(f"{_columns(empty)} {'has' if len(empty) == 1 else 'have'} no heading")
+    if double:
+        said.append(
+            f"{_columns(double)} {'repeats' if len(double) == 1 else 'repeat'} another heading"
+        )
+    what = " and ".join(said)
+    few = dict(list(new.items())[:SHOWN])
+    more = " and so on" if len(new) > SHOWN else ""
+    them = "it" if len(new) == 1 else "them"
+    question = f"In '{path}', {what}. Name {them}, for example {' '.join(flags_of({'rename': few}))}{more} (rename)."
+    remark = f"{what[0].upper()}{what[1:]}: renamed to {listed(new.values())} (rename)."
+    return Proposal(Finding(question, remark, {"rename": new}))
+
+
+def _columns(places: Sequence[str]) -> str:
+    return f"{'column' if len(places) == 1 else 'columns'} {listed(places)}"
 
 
 def _are_names(cells: Sequence[Any]) -> bool:
@@ -108,115 +283,6 @@ def _holds(column: pa.ChunkedArray, name: str) -> bool:
 
 def _no_header(path: Path, sign: str) -> InputError:
     return InputError(
-        f"'{path}' seems to have no row of column names: {sign}. Add a first row with column names, and rename "
-        "columns whose name looks like a value."
+        f"'{path}' seems to have no row of column names: {sign}. Add a first row with column names, or rename "
+        "columns whose name looks like a value (--rename 2:NAME)."
     )
-
-
-LEAST = 3  # records above a total, needed to show what a record looks like
-SAME_SUM = 1e-6  # relative difference up to which a number is the sum of others, perhaps rounded
-_TOTAL = re.compile(
-    r"(grand |sub|zwischen|end)?-?(sums?|summen?|totals?|totale|totali|totaux|totaal|totales|insgesamt|gesamt|"
-    r"gesamtsumme|gesamtergebnis|somme|somma|suma|soma|mittelwert|durchschnitt|average|moyenne|Σ|∑)"
-    r"( g[eé]n[eé]rale?)?\W*[0-9]*\W*",
-    re.IGNORECASE,
-)
-_ID = r"^[A-Za-z]{0,4}[-_/ ]?[0-9]+([-_/ ]?[0-9A-Za-z]+)*$"
-
-
-class TotalRowBelow(InputError):
-    """The last row of a file looks like a total."""
-
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(
-            f"The last row of '{path}' looks like a total, not like a record: {why}. Use --skip-last 1 "
-            "(skip_last) to leave it out, or --skip-last 0 if it is a record."
-        )
-
-
-def check_total(path: Path, table: pa.Table, input: Input) -> None:
-    """Refuse a table whose last row looks like a total, unless the number of such rows was given."""
-    if input.skip_last is None and (why := total_sign(table, input)):
-        raise TotalRowBelow(path, why)
-
-
-def total_sign(table: pa.Table, input: Input) -> str | None:
-    """Why the last row looks like a total; None if it does not.
-
-    A total has a word for it, or breaks a pattern of identifiers, in a row that is mostly empty; or it has such a word,
-    or no text at all, and a number that is the sum of those above.
-    """
-    if table.num_rows <= LEAST or table.num_columns < 2:
-        return None
-    last = table.slice(table.num_rows - 1)
-    filled = [name for name in table.column_names if last[name][0].as_py() not in (None, "")]
-    is_sparse = 0 < 2 * len(filled) <= table.num_columns
-    texts = [name for name in filled if is_text(table[name].type)]
-    words = [
-        name for name in texts[:1] if is_total_word(last[name][0].as_py()) and _is_rare(table[name])
-    ]
-    if not (words or is_sparse):
-        return None
-    if words and is_sparse:
-        return f"column '{words[0][:LONGEST]}' contains a word such as \"total\""
-    if is_sparse and not _is_usual(table, len(filled)):
-        for name in texts:
-            if _breaks_pattern(table[name]):
-                return (
-                    f"column '{name[:LONGEST]}' contains an identifier in every row except this one"
-                )
-    if words or all(_numbers(table[name], input) is not None for name in texts):
-        for name in filled:
-            if name not in words and _is_sum(table[name], input):
-                return f"column '{name[:LONGEST]}' contains the sum of the rows above"
-    return None
-
-
-def is_total_word(text: str) -> bool:
-    """Whether a text says that its row is a total."""
-    return _TOTAL.fullmatch(text.strip()) is not None
-
-
-def _above(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.slice(0, len(column) - 1).drop_null()
-
-
-def _is_rare(column: pa.ChunkedArray) -> bool:
-    """Whether no other row has the text of the last one."""
-    return not pc.any(pc.equal(_above(column), column[-1])).as_py()
-
-
-def _is_usual(table: pa.Table, filled: int) -> bool:
-    """Whether other rows have as few values as the last one, too."""
-    present = reduce(pc.add, (column.is_valid().cast(pa.int32()) for column in table.columns))
-    few = pc.sum(pc.less_equal(present, filled)).as_py()
-    return bool(few > 1)
-
-
-def _breaks_pattern(column: pa.ChunkedArray) -> bool:
-    """Whether all rows but the last have an identifier, each another one."""
-    above = _above(column)
-    if len(above) < LEAST or len(above) < len(column) - 1 or len(pc.unique(above)) < len(above):
-        return False
-    if not pc.all(pc.match_substring_regex(above, _ID)).as_py():
-        return False
-    return not pc.match_substring_regex(column.slice(len(column) - 1), _ID)[0].as_py()
-
-
-def _numbers(column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray | None:
-    """The values as numbers, None if they are something else."""
-    if is_text(column.type):
-        column = infer(column, Input(decimal=input.decimal))
-    kind = column.type
-    return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else None
-
-
-def _is_sum(column: pa.ChunkedArray, input: Input) -> bool:
-    numbers = _numbers(column, input)
-    if numbers is None or numbers[-1].as_py() is None:
-        return False
-    above = _above(numbers).cast(pa.float64(), safe=False)
-    total, last = pc.sum(above).as_py(), float(numbers[-1].as_py())
-    if len(above) < LEAST or not total or pc.count_distinct(above).as_py() < 2:
-        return False
-    return math.isclose(total, last, rel_tol=SAME_SUM)

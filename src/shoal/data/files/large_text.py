@@ -14,9 +14,9 @@ import pyarrow as pa
 from shoal.data.files import csv
 from shoal.data.files.column_types import PartByPart, types_of_text
 from shoal.data.files.formats import suffix_of
-from shoal.data.files.header import check_total
 from shoal.data.files.json_lines import SEPARATOR, possible_types, tables_of
 from shoal.data.files.text import load_text
+from shoal.data.files.totals import check_total
 from shoal.encoding.frames import is_number_text
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
@@ -45,10 +45,11 @@ def texts_to_parquet(
         If a file is damaged or not in its encoding, or files differ in their columns.
     """
     is_json = suffix_of(paths[0]).startswith((".jsonl", ".ndjson"))
-    if input.skip_last and not is_json:
+    if (input.skip_last or input.skip_rows) and not is_json:
+        name = "skip_last" if input.skip_last else "skip_rows"
         raise InputError(
-            f"'{paths[0]}' is read in blocks, so rows at its end cannot be skipped. Remove these rows and leave "
-            "out skip_last (--skip-last)."
+            f"'{paths[0]}' is read in blocks, so rows of it cannot be skipped. Remove these rows and leave out {name} "
+            f"(--{name.replace('_', '-')})."
         )
     read, types = ReadTexts(), PartByPart()
     tables = (_json_tables if is_json else _delimited_tables)(paths, input, read, types)

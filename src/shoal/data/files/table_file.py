@@ -25,6 +25,7 @@ from shoal.data.files.formats import (
     suffix_problems,
 )
 from shoal.data.files.header import check_names
+from shoal.data.files.proposals import with_all_findings
 from shoal.encoding.frames import is_number_text, plain_schema, plain_table
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, Reason, raise_problems
@@ -242,7 +243,8 @@ def _open(
         )
         with source.open("rb"):
             pass
-        return read_as(format_of(source), source, how)
+        form = format_of(source)
+        return with_all_findings(lambda given: read_as(form, source, given), how)
     except OSError as error:
         why = system_reason(error)
     raise InputError(f"'{source}' cannot be read: {why}. Check its permissions and its disk.")

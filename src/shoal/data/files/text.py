@@ -13,6 +13,7 @@ from typing import IO, cast
 
 import pyarrow as pa
 
+from shoal.data.files.proposals import Finding, Proposal
 from shoal.errors import InputError, shown
 
 PIECE = 1 << 25  # bytes that are read at a time from a file that does not fit into memory
@@ -55,11 +56,17 @@ class Text:
         return _whole_lines(_decoded(self.path, self.encoding, self.has_mark, PIECE))
 
     def not_utf8(self, position: int) -> InputError:
-        """Report where a file stops being UTF-8."""
-        return InputError(
+        """Report where a file stops being UTF-8, with the encoding that it seems to have."""
+        guess = guess_encoding(self.path) if self.is_whole else None
+        question = (
             f"'{self.path}' is not UTF-8 text (line {self.line_number(position)}). Save it as UTF-8, in Excel as "
-            "'CSV UTF-8', or give its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
+            f"'CSV UTF-8', or give its encoding, for example --encoding {guess or _USUAL[0]} (encoding="
+            f'"{guess or _USUAL[0]}").'
         )
+        if guess is None:
+            return InputError(question)
+        remark = f"The file is not UTF-8, so it is read as {guess}. Check letters with accents."
+        return Proposal(Finding(question, remark, {"encoding": guess}))
 
     def line_number(self, position: int) -> int:
         """The line, counted from 1, of a byte."""
