@@ -59,7 +59,8 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
             count = f": {done} of {total}" if stage == COMPILING and known else ""
             if stage in IN_RECORDS and done > 1:
                 count = f": {counted(done, 'record')}"
-            words = f"step {step[0]} of {len(STEP_WORDS)}: {stage_in_words(stage)}{count}"
+            words = f"{stage_in_words(stage)}{count}"
+            words = f"step {step[0]} of {len(STEP_WORDS)}: {words}" if step[0] else words
             bars.update(task, description=words, completed=done, total=known)
 
         yield report
@@ -82,7 +83,7 @@ class _Log:
         elif now - self.last >= EVERY:
             self.last = now
             share = f", {done / total:.0%}" if total > 1 else ""
-            say(f"shoal: {now - self.start:.0f} s: {self.stage}{share}", error=True)
+            say(f"shoal: {now - self.start:.0f} s: {self.stage or stage}{share}", error=True)
 
 
 def show_summary(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:

@@ -124,7 +124,9 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
         _SUPPRESSION,
     ),
     CODE: (
-        ModelRule("prefix", "the first characters name a larger area or class: 021**", options_of_codes),
+        ModelRule(
+            "prefix", "the first characters name a larger area or class: 021**", options_of_codes
+        ),
         ModelRule("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),

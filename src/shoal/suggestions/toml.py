@@ -262,7 +262,8 @@ def _input(reading: Input) -> str:
     long = {n: v for n, v in said.items() if isinstance(v, Mapping) and len(v) > MANY}
     plain = [f"{name} = {toml_value(value)}\n" for name, value in said.items() if name not in long]
     tables = [
-        f"\n[input.{name}]\n" + "".join(f"{_key(key)} = {toml_value(v)}\n" for key, v in value.items())
+        f"\n[input.{name}]\n"
+        + "".join(f"{_key(key)} = {toml_value(v)}\n" for key, v in value.items())
         for name, value in long.items()
     ]
     return "".join(["\n[input]\n", *plain, *tables])
@@ -273,7 +274,9 @@ def toml_value(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(toml_value(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {toml_value(item)}' for key, item in value.items())} }}"
+        return (
+            f"{{ {', '.join(f'{_key(key)} = {toml_value(item)}' for key, item in value.items())} }}"
+        )
     return toml_name(value) if isinstance(value, str) else json.dumps(value)
 
 

@@ -50,7 +50,7 @@ class Refine:
 
 @dataclass(frozen=True)
 class Glance(Refine):
-    """A small share of quick refinement, to compare settings: on tables of people, a tenth reaches nearly its losses."""
+    """A tenth of quick refinement, to compare settings: on tables of people, it reaches nearly the same losses."""
 
     share: ClassVar[float] = 0.1
 
@@ -76,6 +76,7 @@ class Meter:
         self._progress = progress
         # Whether to go on where little is gained.
         self.is_patient = bool(budget.seconds or budget.steps)
+        self.is_brief = budget.share < 1  # so that a step of unknown length is not tried
 
     def add(self, work: float) -> None:
         """Count work that was done."""

@@ -1,4 +1,4 @@
-"""What to change if a release is too coarse: candidates are tried, the best are measured, and ranked by what they gain."""
+"""What to change if a release is too coarse: changes are tried, measured, and ranked by what they gain."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from shoal.progress import Progress, Watch, silent
 from shoal.report.formats import percent
 from shoal.settings.settings import Settings
 from shoal.suggestions.advice.candidates import added_requirements, of_column, of_release
-from shoal.suggestions.advice.changes import LEAVE_OUT, MODEL, WEIGHT, Change, with_all
-from shoal.suggestions.advice.trials import Losses, Trials
+from shoal.suggestions.advice.changes import LEAVE_OUT, MODEL, OTHER_K, WEIGHT, Change, with_all
+from shoal.suggestions.advice.trials import LEAST_K, Losses, Trials
 
 LOSSY = 0.25  # share of a column's detail above which changes are looked for
 MOST_COLUMNS = 4  # that changes are looked for in, those first that lose most
@@ -122,23 +122,7 @@ class Advice:
 
     def explore(self, progress: Progress = silent) -> list[Explored]:
         """Loss and highest risk against k, and against the columns: one left out at a time."""
-        settings, found = self.settings, []
-        names = list(settings.quasi_identifiers)
-        tried: list[tuple[Settings, str | None]] = [
-            (replace(settings, k=k), None) for k in sorted({*KS, settings.k})
-        ]
-        if len(names) > 1:
-            tried += [(Change(LEAVE_OUT, "", name).applied(settings), name) for name in names]
-        for place, (own, left_out) in enumerate(tried):
-            progress(TRYING, place, len(tried))
-            if self.trials.sampled < self.records and self.trials.share * own.k < 2:
-                continue  # a sample cannot tell
-            losses = self.trials.measure(own)
-            if losses is not None:
-                smallest = max(own.k, round(losses.smallest / self.trials.share))
-                loss = losses.whole(settings.weights)
-                found.append(Explored(own.k, left_out, loss, 1 / smallest, losses.groups))
-        return found
+        return _explored(self.trials, self.settings, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain values, ready for JSON."""
@@ -172,6 +156,33 @@ def advise(source: Source, settings: Settings, progress: Progress = silent) -> A
         return _Search(trials, settings, progress).advice(plan.problem.columns)
 
 
+def explore(source: Source, settings: Settings, progress: Progress = silent) -> list[Explored]:
+    """Loss and highest risk of settings, with other k and with each quasi-identifier left out, as `Advice.explore`."""
+    trials = Trials.of(source, settings)
+    with compiling_for(settings, trials.sampled, progress, Watch(progress).again):
+        return _explored(trials, settings, progress)
+
+
+def _explored(trials: Trials, settings: Settings, progress: Progress) -> list[Explored]:
+    names, found = list(settings.quasi_identifiers), []
+    trials.plan(settings)  # raises what is wrong with the settings
+    tried: list[tuple[Settings, str | None]] = [
+        (replace(settings, k=k), None) for k in sorted({*KS, settings.k})
+    ]
+    if len(names) > 1:
+        tried += [(Change(LEAVE_OUT, "", name).applied(settings), name) for name in names]
+    for place, (own, left_out) in enumerate(tried):
+        progress(TRYING, place, len(tried))
+        if trials.share < 1 and trials.share * own.k < LEAST_K:
+            continue  # a sample cannot tell
+        losses = trials.measure(own)
+        if losses is not None:
+            smallest = max(own.k, round(losses.smallest / trials.share))
+            loss = losses.whole(settings.weights)
+            found.append(Explored(own.k, left_out, loss, 1 / smallest, losses.groups))
+    return found
+
+
 class _Search:
     """One search for advice; every setting is tried at most once."""
 
@@ -195,9 +206,9 @@ class _Search:
         return losses.exactly(self.settings.weights, self.names)
 
     def score(self, change: Change, losses: Losses, before: Losses) -> float:
-        """The gain of the whole release; that of the changed column counts twice."""
+        """The gain of the whole release; with another model, that of the changed column counts twice."""
         gain = self.exactly(before) - self.exactly(losses)
-        if change.column is None or change.kind == LEAVE_OUT:
+        if change.column is None or change.kind != MODEL:
             return gain
         own = before.of(change.column) - losses.of(change.column)
         return gain + own / len(self.names)
@@ -207,7 +218,7 @@ class _Search:
         self.planned = self.done + len(chosen) + 6
         measured = [(own, losses) for own in chosen if (losses := self.measure([own]))]
         worth = [(own, losses) for own, losses in measured if self.is_worth(own, losses)]
-        worth.sort(key=lambda found: -self.score(*found, self.now))
+        worth.sort(key=lambda found: -self.score(found[0], found[1], self.now))
         shown = worth[:MOST_SHOWN]
         suggestions = tuple(
             self.suggestion(number, own, losses) for number, (own, losses) in enumerate(shown, 1)
@@ -245,7 +256,7 @@ class _Search:
                     if own.kind == kind and (losses := self.measure([own], has_effort=False))
                 ]
                 scored.sort(key=lambda item: -item[0])
-                yield from (own for score, own in scored[:most] if score > 0)
+                yield from (own for score, own in scored[:most] if score > 0 or kind == WEIGHT)
         yield from of_release(self.settings)
 
     def is_worth(self, change: Change, losses: Losses) -> bool:
@@ -303,7 +314,7 @@ class _Search:
         low, high = 0, len(LADDER)  # the first are affordable, those from `high` on are not
         while low < high:
             middle = (low + high) // 2
-            losses = self.measure([*best, Change("k", "", k=round(own * LADDER[middle]))])
+            losses = self.measure([*best, Change(OTHER_K, "", k=round(own * LADDER[middle]))])
             is_affordable = losses is not None and self.exactly(losses) <= limit
             low, high = (middle + 1, high) if is_affordable else (low, middle)
         if low:
@@ -316,9 +327,7 @@ class _Search:
 
 
 def _numbers(numbers: Sequence[int]) -> str:
-    return " and ".join(
-        filter(None, [", ".join(map(str, numbers[:-1])), *map(str, numbers[-1:])])
-    )
+    return " and ".join(filter(None, [", ".join(map(str, numbers[:-1])), *map(str, numbers[-1:])]))
 
 
 def advice_lines(advice: Advice) -> list[str]:

@@ -28,8 +28,8 @@ from shoal.suggestions import words
 from shoal.suggestions.advice.changes import (
     LEAVE_OUT,
     MODEL,
+    OTHER_K,
     REQUIREMENT,
-    SMALLER_K,
     SUPPRESSION,
     WEIGHT,
     Change,
@@ -44,7 +44,7 @@ WIDER = (1, 2, 5)  # times the usual width of bins
 LARGEST_SET = 60  # categories of which sets are tried
 FEWEST, MOST = 3, 200  # categories of which a hierarchy is made
 FINEST = 4  # lengths of codes that are tried
-WEIGHTS = (2.0, 4.0)
+HEAVIER = 3.0  # times the weight of now
 LEFT_OUT = 0.01  # share of records
 LEAST_K = 2
 
@@ -55,7 +55,7 @@ def of_column(source: Source, settings: Settings, column: Column) -> Iterator[Ch
     profile, date_format = _profile(source, settings.reading, name)
     missing = profile.missing if date_format else ()
     read = f"read as {date_format_in_words(date_format)}, " if date_format else ""
-    tried = []
+    tried: list[Model] = []
     for model in _models(profile, column.model, source, settings):
         if model not in (column.model, *tried):
             tried.append(model)
@@ -70,19 +70,21 @@ def of_column(source: Source, settings: Settings, column: Column) -> Iterator[Ch
     if len(settings.quasi_identifiers) > 1:
         yield Change(LEAVE_OUT, "left out", name)
         now = settings.weights.get(name, 1.0)
-        for factor in WEIGHTS:
-            yield Change(WEIGHT, f"weight {now * factor:g}", name, weight=now * factor)
+        weight = HEAVIER * now
+        yield Change(WEIGHT, f"weight {weight:g}", name, weight=weight)
 
 
 def of_release(settings: Settings) -> Iterator[Change]:
     """Changes of the whole release: records left out, and a weaker promise."""
     if settings.suppression_limit < LEFT_OUT:
         yield Change(
-            SUPPRESSION, f"leave out up to {LEFT_OUT:.0%} of the records", suppression_limit=LEFT_OUT
+            SUPPRESSION,
+            f"leave out up to {LEFT_OUT:.0%} of the records",
+            suppression_limit=LEFT_OUT,
         )
-    for k in dict.fromkeys((settings.k * 3 // 4, settings.k // 2)):
-        if LEAST_K <= k < settings.k:
-            yield Change(SMALLER_K, f"k = {k} instead of {settings.k}", k=k, protects_less=True)
+    k = settings.k // 2
+    if k >= LEAST_K:
+        yield Change(OTHER_K, f"k = {k} instead of {settings.k}", k=k, protects_less=True)
     for place, own in enumerate(settings.requirements):
         for weaker in _weaker(own):
             found = list(settings.requirements)
@@ -95,7 +97,7 @@ def added_requirements(settings: Settings) -> Iterator[Change]:
     """Requirements that may be affordable in addition, the strongest first."""
     if not settings.sensitive or settings.requirements:
         return
-    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2)):  # noqa: E741
+    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2)):
         required = LDiversity(l, kind=kind)
         yield Change(REQUIREMENT, _named(required), requirements=(required,))
 
@@ -150,9 +152,7 @@ def _profile(source: Source, reading: Input, name: str) -> tuple[Profile, str | 
     return replace(profile, kind=DATE, typed=dates[1].type), dates[0]
 
 
-def _models(
-    profile: Profile, now: Model, source: Source, settings: Settings
-) -> Iterator[Model]:
+def _models(profile: Profile, now: Model, source: Source, settings: Settings) -> Iterator[Model]:
     """Models for a column that may lose less than that of now."""
     if profile.distinct < 2:
         return
@@ -230,6 +230,6 @@ def _of_categories(
     if profile.rarest >= LEAST and others and FEWEST < profile.distinct <= MOST:
         columns = [profile.name, *others]
         with suppress(InputError):
-            yield Hierarchy.from_data(arrow_table(source.data).select(columns), profile.name, by=others)
-
-
+            yield Hierarchy.from_data(
+                arrow_table(source.data).select(columns), profile.name, by=others
+            )

@@ -15,7 +15,11 @@ from shoal.settings.toml import write_model, write_requirement
 from shoal.suggestions.toml import toml_name, toml_value
 
 MODEL, LEAVE_OUT, WEIGHT = "model", "leave out", "weight"  # kinds of changes of one column
-SUPPRESSION, SMALLER_K, REQUIREMENT = "suppression limit", "k", "requirement"  # of the whole release
+SUPPRESSION, OTHER_K, REQUIREMENT = (
+    "suppression limit",
+    "k",
+    "requirement",
+)  # of the whole release
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,14 @@ class Change:
             assert name is not None
             assert self.weight is not None
             return replace(settings, weights={**settings.weights, name: self.weight})
-        given = {
-            "suppression_limit": self.suppression_limit,
-            "k": self.k,
-            "requirements": self.requirements,
-        }
-        return replace(settings, **{key: own for key, own in given.items() if own is not None})
+        if self.kind == SUPPRESSION:
+            assert self.suppression_limit is not None
+            return replace(settings, suppression_limit=self.suppression_limit)
+        if self.kind == OTHER_K:
+            assert self.k is not None
+            return replace(settings, k=self.k)
+        assert self.requirements is not None
+        return replace(settings, requirements=self.requirements)
 
     def _read(self, reading: Input) -> Input:
         """How the table is read after the change."""
@@ -87,7 +93,7 @@ class Change:
             return [f"[quasi_identifiers.{toml_name(self.column)}]", f"weight = {self.weight:g}"]
         if self.kind == SUPPRESSION:
             return ["[requirement]", f"suppression_limit = {self.suppression_limit:g}"]
-        if self.kind == SMALLER_K:
+        if self.kind == OTHER_K:
             return ["[requirement]", f"k = {self.k}"]
         return _requirement_lines(self.requirements or ())
 
@@ -130,7 +136,7 @@ class Change:
             return f"weights={{**settings.weights, {name!r}: {self.weight:g}}}"
         if self.kind == SUPPRESSION:
             return f"suppression_limit={self.suppression_limit:g}"
-        if self.kind == SMALLER_K:
+        if self.kind == OTHER_K:
             return f"k={self.k}"
         return f"requirements=[{', '.join(f'shoal.{own!r}' for own in self.requirements or ())}]"
 

@@ -133,7 +133,8 @@ class Trials:
         return Losses(
             columns=column_losses(closed, "lm"),
             rounded={
-                own.name: self._rounded(own, table.codes[:, j]) for j, own in enumerate(table.columns)
+                own.name: self._rounded(own, table.codes[:, j])
+                for j, own in enumerate(table.columns)
             },
             smallest=_smallest(closed, plan.carrier),
             groups=int(np.unique(closed.groups).size),
@@ -164,7 +165,7 @@ class Trials:
 def _smallest(closed: Closed, carrier: Memory) -> int:
     """Records, or people if they are counted, of the smallest group."""
     groups = np.unique(closed.groups, return_inverse=True)[1]
-    if carrier.person is None:
+    if carrier.person is None or carrier.persons is None:
         return int(np.bincount(groups).min())
     pairs = np.unique(np.stack([groups, carrier.persons]), axis=1)
     return int(np.bincount(pairs[0]).min())
