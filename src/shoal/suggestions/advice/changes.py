@@ -138,7 +138,7 @@ class Change:
             return f"suppression_limit={self.suppression_limit:g}"
         if self.kind == OTHER_K:
             return f"k={self.k}"
-        return f"requirements=[{', '.join(f'shoal.{own!r}' for own in self.requirements or ())}]"
+        return f"requirements=[{', '.join(map(_requirement_call, self.requirements or ()))}]"
 
 
 def with_all(settings: Settings, changes: Sequence[Change]) -> Settings:
@@ -165,14 +165,29 @@ def _without_values(model: Model | None) -> dict[str, Any]:
     )
 
 
+def _requirement_entry(required: Requirement) -> dict[str, Any]:
+    """What a settings file says about a requirement, without values of the table."""
+    entry = write_requirement(required, None)
+    return {key: value for key, value in entry.items() if key not in ("rows", "values")}
+
+
 def _requirement_lines(required: Sequence[Requirement]) -> list[str]:
-    """All requirements as entries of a settings file, without the values that they protect."""
+    """All requirements as entries of a settings file; a comment says where values of the table are missing."""
     lines = []
     for own in required:
-        entry = write_requirement(own, None)
-        entry = {key: value for key, value in entry.items() if key not in ("rows", "values")}
+        entry = _requirement_entry(own)
         lines += [f"[[requirement.{own.name}]]", *_pairs(entry)]
-    return lines or ["# remove the [[requirement.…]] entries"]
+        if len(entry) < len(write_requirement(own, None)):
+            lines.append("# and its values or hierarchy, as before")
+    return lines
+
+
+def _requirement_call(required: Requirement) -> str:
+    """A requirement in Python; `…` for values of the table."""
+    entry = _requirement_entry(required)
+    given = [f"{key}={value!r}" for key, value in entry.items()]
+    given += ["…"] if len(entry) < len(write_requirement(required, None)) else []
+    return f"shoal.{type(required).__name__}({', '.join(given)})"
 
 
 def described(model: Model) -> str:
