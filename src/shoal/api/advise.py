@@ -46,7 +46,8 @@ def advise(
     >>> import shoal
     >>> born = [f"{1 + i % 28:02}/{1 + i % 12:02}/{1940 + 7 * i % 60}" for i in range(90)]
     >>> people = pd.DataFrame({"born": born, "sex": ["f", "m"] * 45})
-    >>> settings = shoal.Settings(quasi_identifiers={"born": shoal.Suppression(), "sex": None}, k=5)
+    >>> coarse = {"born": shoal.Suppression(), "sex": None}
+    >>> settings = shoal.Settings(quasi_identifiers=coarse, k=5, refine=False)
     >>> advice = shoal.advise(people, settings=settings)
     >>> advice.suggestions[0].column
     'born'

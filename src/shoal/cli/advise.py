@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from json import dumps
 from pathlib import Path
@@ -49,7 +50,7 @@ def advise(
 ) -> None:
     """Say what to change if a release is too coarse, and how much detail each change gains."""
     from shoal.api.advise import IN_MEMORY
-    from shoal.cli.show import progress_bar
+    from shoal.cli.show import as_typed, progress_bar
     from shoal.data.open import open_table
     from shoal.settings.settings import make_settings
     from shoal.suggestions.advice.advise import advise as search
@@ -89,8 +90,9 @@ def advise(
         written = {"output": str(output)} if output else {}
         say(dumps({**found.to_dict(), **written}))
     elif output is not None and not quiet:
-        say(f"Wrote {output}, without the comments of other settings files. Run it with:")
-        say(f"  shoal anonymize {table} --settings {output} --output release.csv")
+        say(f"Wrote {output}; comments of other settings files are not in it. Run it with:")
+        named, place = as_typed(table)[0], shlex.quote(str(output))
+        say(f"  shoal anonymize {named} --settings {place} --output release.csv")
     elif not quiet:
         say(str(found))
         if found.suggestions:

@@ -262,7 +262,7 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
             f"Wrote {settings}. Name at least one quasi-identifier in it, then run shoal anonymize."
         )
         return
-    named, lacks = _written(table)
+    named, lacks = as_typed(table)
     command = f"shoal anonymize {named} --settings {shlex.quote(str(settings))}"
     if lacks:
         say(
@@ -275,7 +275,7 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
     say(f"  {command} --output release.csv")
 
 
-def _written(table: Place) -> tuple[str, bool]:
+def as_typed(table: Place) -> tuple[str, bool]:
     """Return a table as typed, quoted for a shell, and whether a password was left out (the settings name the table in
     it).
     """

@@ -21,6 +21,7 @@ from shoal.risk.persons import person_numbers
 from shoal.settings.settings import Settings
 from shoal.solve.local_search.budget import Glance
 from shoal.solve.measures import column_losses
+from shoal.suggestions.reading import number_column
 
 # Records up to which all are tried; of more, a sample of so many, with k in proportion.
 WHOLE = 20_000
@@ -150,8 +151,8 @@ class Trials:
         """The share of a column's detail that its model gives up in every record."""
         name = column.name
         if name not in self._exact:
-            array = arrow_column(self.source.data, name).combine_chunks().dictionary_encode()
-            self._exact[name] = np.asarray(array.indices.fill_null(-1)).astype(np.int64)
+            found = number_column(name, arrow_column(self.source.data, name))
+            self._exact[name] = found.codes
         exact = self._exact[name]
         known = exact >= 0
         distinct = int(exact.max(initial=0))
