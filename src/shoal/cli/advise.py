@@ -16,7 +16,7 @@ from shoal.cli.arguments import GivenSettings, reading_given, release_given, sha
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
-    from shoal.suggestions.advice.advise import Explored
+    from shoal.suggestions.advice.explore import Explored
 
 
 @shares_options(given=release_given, reading=reading_given)
@@ -54,7 +54,7 @@ def advise(
     from shoal.data.open import open_table
     from shoal.settings.settings import make_settings
     from shoal.suggestions.advice.advise import advise as search
-    from shoal.suggestions.advice.advise import explore as explored
+    from shoal.suggestions.advice.explore import explore as explored
 
     problems = [*given.problems]
     chosen: Any = None

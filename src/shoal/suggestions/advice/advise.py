@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.encoding.source import Source
@@ -14,16 +14,15 @@ from shoal.report.formats import percent
 from shoal.settings.settings import Settings
 from shoal.suggestions.advice.candidates import added_requirements, of_column, of_release
 from shoal.suggestions.advice.changes import LEAVE_OUT, MODEL, OTHER_K, WEIGHT, Change, with_all
-from shoal.suggestions.advice.trials import LEAST_K, Losses, Trials
+from shoal.suggestions.advice.explore import TRYING, Explored, explored
+from shoal.suggestions.advice.trials import Losses, Trials
 
 LOSSY = 0.25  # share of a column's detail above which changes are looked for
 MOST_COLUMNS = 4  # that changes are looked for in, those first that lose most
 MODELS = 2  # of a column, whose gain is measured
 GAINED = 0.01  # of the whole release, or five times as much of the column: less is not worth a line
 MOST_SHOWN = 9
-TRYING = "trying changes"
 LADDER = (1.2, 1.5, 2, 3, 5, 10, 20)  # times k that may be affordable
-KS = (2, 3, 5, 10, 20, 50, 100, 200)  # that are explored
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,6 @@ class Suggestion:
             "lines": list(self.lines),
             "python": self.python,
         }
-
-
-@dataclass(frozen=True)
-class Explored:
-    """A setting that was tried: k, which quasi-identifier is left out, and what the release loses and risks."""
-
-    k: int
-    left_out: str | None
-    loss: float
-    highest_risk: float
-    groups: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return this row as plain values, ready for JSON."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -122,7 +106,7 @@ class Advice:
 
     def explore(self, progress: Progress = silent) -> list[Explored]:
         """Loss and highest risk against k, and against the columns: one left out at a time."""
-        return _explored(self.trials, self.settings, progress)
+        return explored(self.trials, self.settings, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain values, ready for JSON."""
@@ -154,33 +138,6 @@ def advise(source: Source, settings: Settings, progress: Progress = silent) -> A
     watch = Watch(progress)
     with compiling_for(plan.settings, trials.sampled, progress, watch.again):
         return _Search(trials, settings, progress).advice(plan.problem.columns)
-
-
-def explore(source: Source, settings: Settings, progress: Progress = silent) -> list[Explored]:
-    """Loss and highest risk of settings, with other k and with each quasi-identifier left out, as `Advice.explore`."""
-    trials = Trials.of(source, settings)
-    with compiling_for(settings, trials.sampled, progress, Watch(progress).again):
-        return _explored(trials, settings, progress)
-
-
-def _explored(trials: Trials, settings: Settings, progress: Progress) -> list[Explored]:
-    names, found = list(settings.quasi_identifiers), []
-    trials.plan(settings)  # raises what is wrong with the settings
-    tried: list[tuple[Settings, str | None]] = [
-        (replace(settings, k=k), None) for k in sorted({*KS, settings.k})
-    ]
-    if len(names) > 1:
-        tried += [(Change(LEAVE_OUT, "", name).applied(settings), name) for name in names]
-    for place, (own, left_out) in enumerate(tried):
-        progress(TRYING, place, len(tried))
-        if trials.share < 1 and trials.share * own.k < LEAST_K:
-            continue  # a sample cannot tell
-        losses = trials.measure(own)
-        if losses is not None:
-            smallest = max(own.k, round(losses.smallest / trials.share))
-            loss = losses.whole(settings.weights)
-            found.append(Explored(own.k, left_out, loss, 1 / smallest, losses.groups))
-    return found
 
 
 class _Search:

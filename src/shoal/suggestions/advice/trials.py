@@ -122,7 +122,7 @@ class Trials:
     def measure(self, settings: Settings, has_effort: bool = True) -> Losses | None:
         """What a release by these settings would lose; None if there can be none.
 
-        Without effort, groups are not refined, which is quick and tells which settings are worth more.
+        Without effort, groups are not refined, which is quick and shows which settings are worth more.
         """
         try:
             plan = self.plan(settings, has_effort)
