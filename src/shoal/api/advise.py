@@ -6,13 +6,13 @@ import os
 from dataclasses import replace
 from typing import Any
 
+from shoal.advice.advise import Advice
+from shoal.advice.advise import advise as search
 from shoal.data.databases.address import reading_of
 from shoal.data.open import engine_for, open_table, table_in_database
 from shoal.errors import InputError
 from shoal.progress import Progress, progress_or_bar
 from shoal.settings.settings import Settings, make_settings
-from shoal.suggestions.advice.advise import Advice
-from shoal.suggestions.advice.advise import advise as search
 
 IN_MEMORY = "Advice needs a table in memory. Take a sample of the table, or read it into memory."
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.advice.advise import Advice, advise
 from shoal.api.advise import IN_MEMORY
 from shoal.api.evaluation import Evaluation, evaluate_release
 from shoal.api.mapping import Mapping, mapping_of
@@ -38,7 +39,6 @@ from shoal.settings.settings import WMI, Settings, name_of
 from shoal.solve.bounds.certificate import Certificate, Certifier
 from shoal.solve.measures import Aggregate, MeasureName, column_losses, compute_loss
 from shoal.solve.measures.catalogue import check_measure, measures_by_column
-from shoal.suggestions.advice.advise import Advice, advise
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (

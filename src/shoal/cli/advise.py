@@ -16,7 +16,7 @@ from shoal.cli.arguments import GivenSettings, reading_given, release_given, sha
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
-    from shoal.suggestions.advice.explore import Explored
+    from shoal.advice.explore import Explored
 
 
 @shares_options(given=release_given, reading=reading_given)
@@ -49,12 +49,12 @@ def advise(
     json: a.Json = False,
 ) -> None:
     """Say what to change if a release is too coarse, and how much detail each change gains."""
+    from shoal.advice.advise import advise as search
+    from shoal.advice.explore import explore as explored
     from shoal.api.advise import IN_MEMORY
     from shoal.cli.show import as_typed, progress_bar
     from shoal.data.open import open_table
     from shoal.settings.settings import make_settings
-    from shoal.suggestions.advice.advise import advise as search
-    from shoal.suggestions.advice.explore import explore as explored
 
     problems = [*given.problems]
     chosen: Any = None

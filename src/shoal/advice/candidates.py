@@ -10,6 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.advice.changes import (
+    LEAVE_OUT,
+    MODEL,
+    OTHER_K,
+    REQUIREMENT,
+    SUPPRESSION,
+    WEIGHT,
+    Change,
+    described,
+)
 from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.requirements.closeness import TCloseness
@@ -25,16 +35,6 @@ from shoal.encoding.type_inference import date_format_in_words, found_dates
 from shoal.errors import InputError
 from shoal.settings.settings import Settings
 from shoal.suggestions import words
-from shoal.suggestions.advice.changes import (
-    LEAVE_OUT,
-    MODEL,
-    OTHER_K,
-    REQUIREMENT,
-    SUPPRESSION,
-    WEIGHT,
-    Change,
-    described,
-)
 from shoal.suggestions.models import options_of_codes, step_of
 from shoal.suggestions.profile import DATE, NUMBER, Profile, profile_of
 from shoal.suggestions.reading import LEAST, in_order, number_column, text_markers

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shoal.advice.changes import LEAVE_OUT, Change
+from shoal.advice.trials import LEAST_K, Trials
 from shoal.encoding.source import Source
 from shoal.pipeline.plan import compiling_for
 from shoal.progress import Progress, Watch, silent
 from shoal.settings.settings import Settings
-from shoal.suggestions.advice.changes import LEAVE_OUT, Change
-from shoal.suggestions.advice.trials import LEAST_K, Trials
 
 TRYING = "trying changes"
 KS = (2, 3, 5, 10, 20, 50, 100, 200)

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from shoal.advice.candidates import added_requirements, of_column, of_release
+from shoal.advice.changes import LEAVE_OUT, MODEL, OTHER_K, WEIGHT, Change, with_all
+from shoal.advice.explore import TRYING, Explored, explored
+from shoal.advice.trials import Losses, Trials
 from shoal.encoding.source import Source
 from shoal.errors import Infeasible, InputError, counted
 from shoal.pipeline.plan import compiling_for
 from shoal.progress import Progress, Watch, silent
 from shoal.report.formats import percent
 from shoal.settings.settings import Settings
-from shoal.suggestions.advice.candidates import added_requirements, of_column, of_release
-from shoal.suggestions.advice.changes import LEAVE_OUT, MODEL, OTHER_K, WEIGHT, Change, with_all
-from shoal.suggestions.advice.explore import TRYING, Explored, explored
-from shoal.suggestions.advice.trials import Losses, Trials
 
 LOSSY = 0.25  # share of a column's detail above which changes are looked for
 MOST_COLUMNS = 4  # that changes are looked for in, those first that lose most

@@ -15,10 +15,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.data.open import open_table
-from shoal.settings.settings import Settings
-from shoal.settings.toml import content_of
-from shoal.suggestions.advice.changes import (
+from shoal.advice.changes import (
     LEAVE_OUT,
     MODEL,
     OTHER_K,
@@ -27,7 +24,10 @@ from shoal.suggestions.advice.changes import (
     WEIGHT,
     Change,
 )
-from shoal.suggestions.advice.trials import Trials
+from shoal.advice.trials import Trials
+from shoal.data.open import open_table
+from shoal.settings.settings import Settings
+from shoal.settings.toml import content_of
 
 Shell = Callable[..., tuple[int, str, str]]
 RARE = "QX99"  # a ward of one person
