@@ -247,6 +247,7 @@ MESSAGES = (
     "pipeline",
     "data",
     "risk",
+    "advice",
     "audits",
     "suggestions",
 )
