@@ -25,6 +25,7 @@ ORDER = (
     "shoal",
     "api",
     "reuse",
+    "advice",
     "suggestions",
     "pipeline",
     "report",

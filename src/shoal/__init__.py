@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shoal import samples as samples
     from shoal.api import extend as extend
     from shoal.api import testing as testing
+    from shoal.api.advise import advise as advise
     from shoal.api.anonymize import anonymize as anonymize
     from shoal.api.catalogue import list_hierarchies as list_hierarchies
     from shoal.api.catalogue import list_measures as list_measures
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 
 # The same for programs that run: a name is loaded when it is first used. A test compares the two.
 _HOMES = {
+    "shoal.api.advise": ("advise",),
     "shoal.api.anonymize": ("anonymize",),
     "shoal.api.catalogue": (
         "list_hierarchies",

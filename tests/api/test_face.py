@@ -23,6 +23,7 @@ from shoal.solve.measures.catalogue import objectives
 from shoal.solve.methods import METHODS, MethodName
 
 FUNCTIONS = {
+    "advise",
     "anonymize",
     "audit",
     "classify",

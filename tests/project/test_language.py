@@ -265,6 +265,7 @@ MESSAGES = (
     "pipeline",
     "data",
     "risk",
+    "advice",
     "audits",
     "suggestions",
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import anonymize, apply, check, hierarchy, prepare, say
+from shoal.cli import advise, anonymize, apply, check, hierarchy, prepare, say
 from shoal.errors import InputError
 
 
@@ -100,6 +100,7 @@ def shoal(
 
 for command in (
     anonymize.anonymize,
+    advise.advise,
     apply.apply,
     check.audit,
     check.evaluate,

@@ -59,7 +59,8 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
             count = f": {done} of {total}" if stage == COMPILING and known else ""
             if stage in IN_RECORDS and done > 1:
                 count = f": {counted(done, 'record')}"
-            words = f"step {step[0]} of {len(STEP_WORDS)}: {stage_in_words(stage)}{count}"
+            words = f"{stage_in_words(stage)}{count}"
+            words = f"step {step[0]} of {len(STEP_WORDS)}: {words}" if step[0] else words
             bars.update(task, description=words, completed=done, total=known)
 
         yield report
@@ -82,7 +83,7 @@ class _Log:
         elif now - self.last >= EVERY:
             self.last = now
             share = f", {done / total:.0%}" if total > 1 else ""
-            say(f"shoal: {now - self.start:.0f} s: {self.stage}{share}", error=True)
+            say(f"shoal: {now - self.start:.0f} s: {self.stage or stage}{share}", error=True)
 
 
 def show_summary(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:
@@ -261,7 +262,7 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
             f"Wrote {settings}. Name at least one quasi-identifier in it, then run shoal anonymize."
         )
         return
-    named, lacks = _written(table)
+    named, lacks = as_typed(table)
     command = f"shoal anonymize {named} --settings {shlex.quote(str(settings))}"
     if lacks:
         say(
@@ -274,7 +275,7 @@ def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
     say(f"  {command} --output release.csv")
 
 
-def _written(table: Place) -> tuple[str, bool]:
+def as_typed(table: Place) -> tuple[str, bool]:
     """Return a table as typed, quoted for a shell, and whether a password was left out (the settings name the table in
     it).
     """

@@ -15,7 +15,7 @@ from shoal.data.open import engine_for, open_large, open_table, table_in_databas
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Floats, Records
 from shoal.encoding.frames import FrameT
-from shoal.encoding.source import Dialect
+from shoal.encoding.source import Dialect, Source
 from shoal.errors import InputError, raise_refusals
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.memory import Memory
@@ -45,6 +45,7 @@ class RunResult(Generic[FrameT]):
     history: History | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
+    source: Source | None = field(default=None, repr=False)  # the table, if it is in memory
     notes: Sequence[str] = ()
     reading_notes: Sequence[str] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -88,6 +89,7 @@ def run(
             history=carrier.history,
             removed=plan.roles.removed,
             dialect=with_date_formats(carrier.dialect, plan.settings),
+            source=getattr(carrier, "given", None),
             notes=(*notes, *_group_notes(plan)),
             reading_notes=plan.reading_notes,
             seconds=watch.seconds,

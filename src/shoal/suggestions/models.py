@@ -43,7 +43,7 @@ def _are_dates(profile: Profile) -> Options | None:
     return {} if pa.types.is_temporal(profile.typed) else None
 
 
-def _are_codes(profile: Profile) -> Options | None:
+def options_of_codes(profile: Profile) -> Options | None:
     """A prefix makes sense for codes of at least three characters; numbers must all have as many, or zeros are lost."""
     values = profile.found.values
     texts = values.cast(pa.large_string())
@@ -104,11 +104,11 @@ def _bins(profile: Profile) -> Options | None:
     """Bins, if the ends of ranges would show values that only one record has, and bins are wide enough to help."""
     if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed) or not profile.alone:
         return None
-    step = _step(profile)
+    step = step_of(profile)
     return None if step is None else {"step": step}
 
 
-def _step(profile: Profile) -> int | float | None:
+def step_of(profile: Profile) -> int | float | None:
     """A round number of which a few dozen cover most values; 5 for ages; None where values are so few or coarse."""
     numbers = numbers_of(profile)
     if numbers is None:
@@ -167,7 +167,9 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     ),
     CODE: (
         ModelRule("ready", _IN_REGIONS, _is_ready),
-        ModelRule("prefix", "the first characters name a larger area or class: 021**", _are_codes),
+        ModelRule(
+            "prefix", "the first characters name a larger area or class: 021**", options_of_codes
+        ),
         ModelRule("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),

@@ -159,7 +159,7 @@ def _section(section: str, **given: Any) -> str:
     for name, own in SETTINGS.items():
         if own.section == section and own.init is not None:
             comment = f"  # {own.init}" if own.init else ""
-            lines.append(f"{own.key} = {_value(given.get(name, written(own)))}{comment}")
+            lines.append(f"{own.key} = {toml_value(given.get(name, written(own)))}{comment}")
     return "\n".join([*lines, ""])
 
 
@@ -233,7 +233,7 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
 def _coarsened(suggestions: Suggestions) -> str:
     """Sensitive and kept columns that have a model, which coarsens them in all records."""
     lines = [
-        f"{toml_name(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
+        f"{toml_name(column.name)} = {toml_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
         for column in suggestions.columns
         if column.role in (SENSITIVE, KEEP) and column.model
     ]
@@ -241,7 +241,7 @@ def _coarsened(suggestions: Suggestions) -> str:
 
 
 def _model(column: ColumnSuggestion) -> str:
-    options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
+    options = "".join(f"\n{key} = {toml_value(value)}" for key, value in column.options.items())
     return f'model = "{column.model}"{options}  # {column.model_reason}\n'
 
 
@@ -263,24 +263,26 @@ def _input(suggestions: Suggestions) -> str:
     why = {name: f"  # {one_line(text)}" for name, text in suggestions.detected.items()}
     long = {n: v for n, v in said.items() if isinstance(v, Mapping) and len(v) > MANY}
     plain = [
-        f"{name} = {_value(value)}{why.get(name, '')}\n"
+        f"{name} = {toml_value(value)}{why.get(name, '')}\n"
         for name, value in said.items()
         if name not in long
     ]
     tables = [
         f"\n[input.{name}]{why.get(name, '')}\n"
-        + "".join(f"{_key(key)} = {_value(v)}\n" for key, v in value.items())
+        + "".join(f"{_key(key)} = {toml_value(v)}\n" for key, v in value.items())
         for name, value in long.items()
     ]
     return "".join(["\n[input]\n", *plain, *tables])
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A text, or a list or table of texts, as TOML."""
     if isinstance(value, tuple | list):
-        return f"[{', '.join(_value(item) for item in value)}]"
+        return f"[{', '.join(toml_value(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
+        return (
+            f"{{ {', '.join(f'{_key(key)} = {toml_value(item)}' for key, item in value.items())} }}"
+        )
     return toml_name(value) if isinstance(value, str) else json.dumps(value)
 
 

@@ -69,7 +69,8 @@ def neighbourhoods_of(problem: Problem, seed: int, meter: Meter) -> list[Neighbo
         return [moves, carve]  # what a cell costs a record depends on the record, or on its group
     repack = Repack(*common)
     relax = Relax(*common, repack, moves)
-    return [moves, relax, repack, carve, Regroup(*common, repack), Program(*common, repack)]
+    kinds: list[Neighbourhood] = [moves, relax, repack, carve, Regroup(*common, repack)]
+    return kinds if meter.is_brief else [*kinds, Program(*common, repack)]
 
 
 def search(now: SearchState, kinds: list[Neighbourhood], meter: Meter) -> SearchState:
