@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -56,8 +57,7 @@ class Pages:
         ]
 
     def home(self, request: Request) -> Response:
-        found = self.office.projects.all()
-        return self.office.draw("home.html", projects=found, problems=[])
+        return self.office.home(search=request.query_params.get("search", "").strip()[:100])
 
     def step(self, request: Request) -> Response:
         """One of the six steps; `?now` in the address shows the estimate at once instead of loading it later."""
@@ -79,7 +79,7 @@ class Pages:
         if run is not None:
             files = [name for name in FORMATS if project.file_of(run["number"], name)]
             settings = project.run_folder(run["number"]) / "settings.toml"
-            command = command_line(project.table, settings)
+            command = command_line(Path(run.get("table", project.table)), settings)
         context: dict[str, Any] = {"run": run, "done": done, "files": files, "run_command": command}
         return self.office.page("release", project, **context)
 

@@ -16,6 +16,8 @@ STEPS = (
     ("release", "Release"),
 )
 
+PAGES = {"month": "New month", **dict(STEPS)}  # the titles of all pages of a project
+
 ROLES = {
     "quasi-identifier": "Others may know it, such as age, town or job. It is generalized: made less precise, so "
     "that several people have the same values.",

@@ -24,13 +24,14 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import look, run, tables
+    from shoal.app.worker import look, month, run, tables
 
     return {
         "look": look.look,
         "rows": look.rows,
         "types": look.types,
         "single": look.single,
+        "month": month.compare,
         "estimate": run.estimate,
         "build": tables.build_hierarchy,
         "write": tables.write_outline,

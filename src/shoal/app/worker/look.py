@@ -180,6 +180,11 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
     return str(typed if is_ordered(typed) else values.type)
 
 
+def type_of(source: Source, name: str, how: Input) -> str:
+    """The type of a column as it is used, in words."""
+    return _type_in_words(_type_read(column_of(source, name, how), name, how))
+
+
 def _type_in_words(kind: str) -> str:
     starts = {
         "nothing": ("null",),
