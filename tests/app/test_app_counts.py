@@ -76,7 +76,8 @@ def pages(number: int) -> dict[str, str]:
         "look": look, "settings": settings, "roles": dict.fromkeys("abc"[:number], "quasi-identifier"),
         "runs": [{**run, "figures": figures}] * number, "project": project, "problems": [], "job": None,
         "estimate": None, "ask": False, "coarse": {}, "request_open": "", "toml": "", "step": "run",
-        "command": "", "run_command": "", "search": "", "files": ["csv"], "done": [run], "projects": [project],
+        "command": "", "run_command": "", "search": "", "under_way": None,
+        "files": ["csv"], "done": [run], "projects": [project],
     }  # fmt: skip
     project.changes = 0  # type: ignore[attr-defined]
     if number:

@@ -24,7 +24,7 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import look, month, run, tables
+    from shoal.app.worker import look, month, preview, run, tables
 
     return {
         "look": look.look,
@@ -32,6 +32,7 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
         "types": look.types,
         "single": look.single,
         "month": month.compare,
+        "preview": preview.preview,
         "estimate": run.estimate,
         "build": tables.build_hierarchy,
         "write": tables.write_outline,
