@@ -16,7 +16,11 @@ STEPS = (
     ("release", "Release"),
 )
 
-PAGES = {"month": "New month", **dict(STEPS)}  # the titles of all pages of a project
+PAGES = {
+    "month": "New month",
+    "settings": "Settings from a file",
+    **dict(STEPS),
+}  # the titles of all pages of a project
 
 ROLES = {
     "quasi-identifier": "Others may know it, such as age, town or job. It is generalized: made less precise, so "
