@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from stewards import Steward, let_in
 from test_app_month import month
 
 from shoal.app.projects import Project
+from shoal.app.worker import run as estimating
+from shoal.report.formats import percent
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +121,27 @@ def test_a_failed_run_is_told_on_the_page_with_what_to_do(steward: Steward) -> N
             left.rename(steward.folder / left.name)
         kept.parent.joinpath("runs").rmdir()
         (steward.folder / "kept").rename(kept)
+
+
+def test_the_estimate_of_a_small_table_is_a_real_run_which_the_report_confirms(
+    steward: Steward, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = steward.folder
+    steward.post("requirement", k="4")
+    loss = json.loads((folder / "runs/1/run.json").read_text(encoding="utf-8"))["figures"]["loss"]
+    found = estimating.estimate(None, str(folder))
+    if not found["is_real"]:
+        pytest.skip("kernels are not compiled yet on this machine, so the estimate is a dry run")
+    assert found["loss"] == loss
+    assert not (folder / "runs/2").exists()
+    monkeypatch.setattr(estimating, "REAL_RECORDS", 299)
+    assert not estimating.estimate(None, str(folder))["is_real"]
+
+
+def test_the_report_names_the_table_and_shows_the_same_loss_as_the_page(steward: Steward) -> None:
+    report = steward.page("runs/1/report")
+    assert "<h1>march.csv</h1>" in report
+    figures = json.loads((steward.folder / "runs/1/run.json").read_text(encoding="utf-8"))
+    said = percent(figures["figures"]["loss"])
+    assert f"Detail lost: <strong>{escape(said)}</strong>" in report
+    assert f"<dd>{escape(said)}<small>0 %" in steward.page("release?run=1")

@@ -138,6 +138,12 @@ class Facts:
     remarks: tuple[str, ...]
 
     @property
+    def detail_lost(self) -> float | None:
+        """The share of all detail in quasi-identifiers that is lost, as `lm` measures it; None if it is not known."""
+        known = [self.objective, *self.measures] if self.objective else self.measures
+        return next((item.value for item in known if item and item.name == "lm"), None)
+
+    @property
     def leaves_persons(self) -> bool:
         """Whether nothing is proved for people, although they have several records or were to be counted."""
         audit = self.audit
