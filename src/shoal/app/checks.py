@@ -21,10 +21,10 @@ from shoal.app.security import REPORT_POLICY
 from shoal.app.uploads import UploadRejected, receive_file
 
 ROLES = {
-    "quasi-identifier": "others may know it: must look the same in a group",
-    "sensitive": "nobody should learn it about a person",
-    "keep": "neither: counts as unprotected",
-    "identifier": "names a person: must not be in a release",
+    "quasi-identifier": "quasi-identifier: others may know it",
+    "sensitive": "sensitive: nobody should learn it",
+    "keep": "neither: unprotected",
+    "identifier": "identifier: must not be there",
 }
 
 
