@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +35,8 @@ def test_a_sentence_begins_and_ends_as_one() -> None:
 class FakeProject:
     """What pages show of a project, with so many runs."""
 
-    id, name = "a", "people.csv"
+    id, name, note, is_check = "a", "people.csv", "", False
+    table, created, changed = Path("people.csv"), 0.0, 0.0
 
     def __init__(self, runs: int) -> None:
         self.number = runs
@@ -74,7 +76,8 @@ def pages(number: int) -> dict[str, str]:
         "look": look, "settings": settings, "roles": dict.fromkeys("abc"[:number], "quasi-identifier"),
         "runs": [{**run, "figures": figures}] * number, "project": project, "problems": [], "job": None,
         "estimate": None, "ask": False, "coarse": {}, "request_open": "", "toml": "", "step": "run",
-        "command": "", "run_command": "", "files": ["csv"], "done": [run], "projects": [project],
+        "command": "", "run_command": "", "search": "", "under_way": None,
+        "files": ["csv"], "done": [run], "projects": [project],
     }  # fmt: skip
     project.changes = 0  # type: ignore[attr-defined]
     if number:

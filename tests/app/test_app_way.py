@@ -11,29 +11,22 @@ import shutil
 import signal
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from stewards import OWN, Steward, let_in
 
 import shoal
 from shoal import samples
 from shoal.app.jobs import Jobs, Worker, WorkerEnded
 from shoal.app.projects import Project, Projects, write_toml_file
-from shoal.app.security import Sessions
-from shoal.app.server import make_site
 from shoal.app.worker import look as looking
 from shoal.app.worker import run as estimating
 from shoal.app.worker import run as making
 from shoal.app.worker.__main__ import _answered
-
-HOST = "127.0.0.1:8765"
-OWN = {"origin": f"http://{HOST}"}
-PATIENCE = 120.0  # seconds, for a machine that compiles at the same time
 
 
 def people(records: int = 400) -> str:
@@ -46,55 +39,6 @@ def people(records: int = 400) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Steward:
-    """A browser without scripts."""
-
-    def __init__(self, client: TestClient, root: Path) -> None:
-        self.client, self.root = client, root
-        self.base = ""
-
-    def upload(self, content: bytes | str, name: str = "people.csv") -> str:
-        """Open a file; the page that is shown once it has been read."""
-        files = {"file": (name, content)}
-        answer = self.client.post("/projects/upload", headers=OWN, files=files)
-        path = str(self.client.base_url.path).rstrip("/")
-        self.base = answer.headers.get("location", "").removeprefix(path).rpartition("/")[0]
-        if not self.base:
-            return answer.text
-        self.wait(lambda: self.get("part/looking").json()["status"] != "running")
-        return self.page("table")
-
-    def get(self, part: str) -> Any:
-        return self.client.get(f"{self.base}/{part}")
-
-    def page(self, part: str) -> str:
-        answer = self.get(part)
-        assert answer.status_code == 200, answer.text
-        return str(answer.text)
-
-    def post(self, part: str, **fields: Any) -> Any:
-        return self.client.post(f"{self.base}/{part}", headers=OWN, data=fields)
-
-    def run(self, **fields: Any) -> None:
-        """Start a run and wait for its end."""
-        assert self.post("runs", **{"refine": "off", **fields}).status_code == 303
-        self.finish()
-
-    def finish(self) -> None:
-        number = max(int(p.name) for p in self.folder.glob("runs/*"))
-        self.wait(lambda: self.get(f"runs/{number}/status").json()["status"] == "over")
-
-    @property
-    def folder(self) -> Path:
-        return self.root / self.base.rpartition("/")[2]
-
-    def wait(self, holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not holds():
-            assert time.monotonic() < end, "it takes too long"
-            time.sleep(0.05)
-
-
 def shown_command(steward: Steward, output: Path, report: Path) -> list[str]:
     """The command line that the page Release shows, with other files to write."""
     shown = steward.page("release").partition("<h2>The same from the command line")[2]
@@ -105,11 +49,8 @@ def shown_command(steward: Steward, output: Path, report: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
-    root, sessions = tmp_path_factory.mktemp("app") / "projects", Sessions()
-    site = make_site(root, HOST, sessions)
-    with TestClient(site, base_url=f"http://{HOST}{site.path}", follow_redirects=False) as client:
-        client.get(f"http://{HOST}/open", params={"token": sessions.new_token()})
-        yield Steward(client, root)
+    with let_in(tmp_path_factory.mktemp("app") / "projects") as found:
+        yield found
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import App, fill, running_app
+from driving import App, fill, people, running_app
 
 AXE = Path(__file__).with_name("axe.min.js")
 STEPS = ("table", "columns", "generalization", "requirement", "run", "release")
@@ -101,6 +101,38 @@ def test_every_page_is_accessible_fits_a_phone_and_asks_nobody_else(
     assert page.faults == []
     page.goto(f"{app.address}/nowhere")
     found += faults_of(page)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_pages_of_a_new_month_and_of_a_check_are_accessible_and_fit_a_phone(
+    page: Any, people_project: str, app: App, tmp_path: Path
+) -> None:
+    table = tmp_path / "april.csv"
+    table.write_text(people().replace("Lyon", "Lisbon"), encoding="utf-8")
+    page.goto(f"{people_project}/month")
+    found = faults_of(page)
+    page.get_by_label("Path on this computer").fill(str(table))
+    page.get_by_role("button", name="Compare this path").click()
+    page.wait_for_selector("text=People seen before")
+    found += faults_of(page)
+    page.get_by_role("button", name="Do not use this file").click()
+    page.goto(f"{people_project}/settings")
+    found += faults_of(page)
+    release = tmp_path / "theirs.csv"
+    release.write_text("age,town\n" + "20–29,Lyon\n" * 6 + "30–39,Lyon\n" * 2, encoding="utf-8")
+    page.goto(f"{app.address}/check")
+    found += faults_of(page)
+    page.get_by_label("Path on this computer").fill(str(release))
+    page.get_by_role("button", name="Open this path").click()
+    page.wait_for_selector("text=Say below what to check")
+    page.get_by_label("age", exact=True).select_option("quasi-identifier")
+    page.get_by_label("k: the smallest").fill("3")
+    page.get_by_role("button", name="Check the release").click()
+    page.wait_for_selector("text=Groups that are too small")
+    page.get_by_role("button", name="Show these records").click()
+    page.wait_for_selector("text=Record 1 is the first")
+    found += faults_of(page)
+    assert page.faults == []
     assert not found, "\n" + "\n".join(found)
 
 

@@ -32,8 +32,9 @@ from shoal.encoding.render import SINGLE, single_problems
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.pipeline.plan import with_formats
-from shoal.pipeline.prove import audit_table, audit_unordered
+from shoal.pipeline.prove import audit_unordered, examine_table
 from shoal.pipeline.series.next_release import audit_earlier_release
+from shoal.report.check import write_check_report
 from shoal.settings.settings import Settings, make_settings
 
 HOLDOUT = 0.3  # share of records
@@ -50,6 +51,7 @@ def audit(
     requirements: Sequence[Requirement] | None = None,
     reading: Input | Mapping[str, Any] | None = None,
     previous: Previous = None,
+    report: str | os.PathLike[str] | None = None,
 ) -> Audit:
     """Prove that a table meets its requirements, whether or not shoal made it.
 
@@ -72,6 +74,9 @@ def audit(
     previous
         The history of the series that the table belongs to, or its path: then it is also proved that everyone
         keeps their set of sensitive values over all releases.
+    report
+        The path of a report for people, one HTML file, which needs no original table. It is written even if the table
+        fails, and contains aggregates only.
 
     Raises
     ------
@@ -93,9 +98,11 @@ def audit(
         requirements=requirements,
         reading=reading,
     )
-    examination = audit_table(data, promised, keeps_sheet=reading is not None)
+    frame, examination = examine_table(data, promised, keeps_sheet=reading is not None)
     if previous is not None:
         examination = audit_earlier_release(data, examination, previous, promised)
+    if report is not None:
+        write_check_report(frame, promised, examination, report)
     return examination.prove()
 
 

@@ -10,11 +10,17 @@ from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.context import AppContext, changed_response, is_part
+from shoal.app.context import (
+    AppContext,
+    changed_response,
+    is_part,
+    navigated,
+    with_problem,
+)
 from shoal.app.projects import OWN_KEY, Project
 from shoal.app.uploads import UploadRejected, receive_file
 from shoal.app.words import STEPS
@@ -34,6 +40,7 @@ class FormHandlers:
             "/projects/upload": self.upload,
             "/projects/open": self.open,
             "/projects/sample": self.sample,
+            "/p/{project}/name": self.name,
             "/p/{project}/delete": self.delete,
             "/p/{project}/undo": self.undo,
             "/p/{project}/input": self.input,
@@ -68,7 +75,7 @@ class FormHandlers:
 
     async def open(self, request: Request) -> Response:
         """Open a file on this computer without copying it."""
-        path = _path_given(await _form(request))
+        path = path_given(await form_of(request))
         if path is None:
             return self._home(
                 "There is no such file. Enter the full path, like /home/me/people.csv."
@@ -83,17 +90,20 @@ class FormHandlers:
         return self._opened(request, project)
 
     def _home(self, problem: str, status: int = 422) -> Response:
-        found = self.office.projects.all()
-        answer = self.office.draw("home.html", status, projects=found, problems=[problem])
-        answer.headers["x-problem"] = problem.encode("ascii", "replace").decode("ascii")
-        return answer
+        return with_problem(self.office.home(status, problems=[problem]), problem)
 
     def _opened(self, request: Request, project: Project) -> Response:
         self.office.jobs.look(project)
-        address = f"/p/{project.id}/table"
-        if request.headers.get("x-upload"):  # a script sent the file and navigates itself
-            return HTMLResponse("", headers={"x-location": address})
-        return RedirectResponse(address, 303)
+        return navigated(request, f"/p/{project.id}/table")
+
+    async def name(self, request: Request) -> Response:
+        """Save the name and the note of a project."""
+        project, form = self.office.project(request), await form_of(request)
+        name, note = (forms.text(form, key) for key in ("name", "note"))
+        if not name:
+            return self.office.home(422, problems=["A project needs a name. Enter one."])
+        project.note_facts(name=name[:100], note=note[:2000])
+        return RedirectResponse("/", 303)
 
     async def delete(self, request: Request) -> Response:
         project = self.office.project(request)
@@ -108,7 +118,7 @@ class FormHandlers:
         project.undo()
         if project.settings.get("input") != before:
             self._look_again(project)
-        back = forms.text(await _form(request), "step")
+        back = forms.text(await form_of(request), "step")
         return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
 
     def _look_again(self, project: Project) -> None:
@@ -117,7 +127,7 @@ class FormHandlers:
 
     async def input(self, request: Request) -> Response:
         """Save how the file is read, and read it again."""
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
             self._look_again(project)
@@ -130,7 +140,7 @@ class FormHandlers:
 
     async def types(self, request: Request) -> Response:
         """Save the types of columns. If values do not fit a type, report that and change nothing."""
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         look = project.look
         if look is not None:
             new = forms.with_types(project.settings, form, look)
@@ -143,7 +153,7 @@ class FormHandlers:
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         look = project.look
         if look is None:
             return RedirectResponse(f"/p/{project.id}/columns", 303)
@@ -168,8 +178,8 @@ class FormHandlers:
 
     async def key(self, request: Request) -> Response:
         """Use the key in a file on this computer, or the project's own, for pseudonyms."""
-        project, form = self.office.project(request), await _form(request)
-        path = Path(OWN_KEY) if "own" in form else _path_given(form)
+        project, form = self.office.project(request), await form_of(request)
+        path = Path(OWN_KEY) if "own" in form else path_given(form)
         if path is None:  # never show what was typed: it may be a key
             problems = [
                 "There is no such file. Enter the full path of the key file, like /home/me/secret.key."
@@ -187,7 +197,7 @@ class FormHandlers:
         return problems
 
     async def model(self, request: Request) -> Response:
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         name = self._column(request, project)
         return self._change(
             request, project, "generalization", lambda s: forms.with_model(s, name, form)
@@ -195,7 +205,7 @@ class FormHandlers:
 
     async def tree(self, request: Request) -> Response:
         """Build a hierarchy from the table, or read it from an outline."""
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         name, target = self._new_tree(request, project)
         how = forms.text(form, "how")
         if how != "outline":
@@ -250,7 +260,7 @@ class FormHandlers:
         return str(names[number])
 
     async def requirement(self, request: Request) -> Response:
-        project, form = self.office.project(request), await _form(request)
+        project, form = self.office.project(request), await form_of(request)
         return self._change(
             request, project, "requirement", lambda s: forms.with_requirement(s, form)
         )
@@ -278,12 +288,12 @@ class FormHandlers:
         return self.office.page(step, project, 422, problems=problems)
 
 
-def _path_given(form: FormData) -> Path | None:
+def path_given(form: FormData) -> Path | None:
     """The full path that was typed, perhaps in quotes; None if there is no such file."""
     path = Path(forms.text(form, "path").strip("'\"")).expanduser()
     return path if path.is_absolute() and path.is_file() else None
 
 
-async def _form(request: Request) -> FormData:
+async def form_of(request: Request) -> FormData:
     """The fields of a form that has no files."""
     return await request.form(max_files=0, max_fields=MOST_FIELDS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,14 @@ def page_templates(path: str) -> Environment:
     environment = make_templates(HERE / "templates")
     environment.globals.update(root=path, words=words, version=__version__, forms=forms)
     environment.globals["stage_in_words"] = stage_in_words
+    environment.filters["day"] = _day
     return environment
+
+
+def _day(seconds: float) -> str:
+    """A moment as a date on the calendar of this computer, like 3 May 2026."""
+    moment = datetime.fromtimestamp(seconds, UTC).astimezone()
+    return f"{moment.day} {moment:%B %Y}"
 
 
 @dataclass
@@ -73,6 +82,14 @@ class AppContext:
 
     def draw(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
         return HTMLResponse(self.templates.get_template(template).render(**context), status)
+
+    def home(
+        self, status: int = 200, search: str = "", problems: Sequence[str] = ()
+    ) -> HTMLResponse:
+        """The first page, with the projects whose name, note or file name contains a text."""
+        found = [project for project in self.projects.all() if project.has(search)]
+        context = {"projects": found, "search": search, "problems": problems}
+        return self.draw("home.html", status, **context)
 
     def page(self, step: str, project: Project, status: int = 200, **context: Any) -> HTMLResponse:
         """A page of a project, with the state that is always visible."""
@@ -124,3 +141,16 @@ def changed_response(request: Request, back: str) -> Response:
     if is_part(request):
         return HTMLResponse("", headers={"HX-Trigger": "changed"})
     return RedirectResponse(back, 303)
+
+
+def navigated(request: Request, address: str) -> Response:
+    """Show another page after a form with a file, which a script may have sent."""
+    if request.headers.get("x-upload"):  # the script navigates itself
+        return HTMLResponse("", headers={"x-location": address})
+    return RedirectResponse(address, 303)
+
+
+def with_problem(answer: Response, problem: str) -> Response:
+    """A page that says why a file was refused, with a header for the script that sent it."""
+    answer.headers["x-problem"] = problem.encode("ascii", "replace").decode("ascii")
+    return answer

@@ -99,6 +99,19 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     return new
 
 
+def with_month(settings: Settings, before: Sequence[str], added: Sequence[str]) -> Settings:
+    """Settings for a new file of the table: columns that it adds are left out until they get a role."""
+    if not added:
+        return settings
+    new = deepcopy(settings)
+    columns = new.setdefault("columns", {})
+    if columns.get("others") == "keep":  # which was said of the columns there were
+        roles = roles_by_column(settings, list(before))
+        columns["keep"] = [name for name in before if roles[name] == "keep"]
+    columns["others"] = "drop"
+    return new
+
+
 def confirmation_text(refusals: Sequence[Mapping[str, Any]]) -> str:
     """What the user types to allow refused columns: the number of people they identify, or a word if it is unknown."""
     most = max((own.get("identified", 0) for own in refusals), default=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -51,13 +52,14 @@ class Pages:
             *(Route(f"/p/{{project}}/{step}", self.step, name=step) for step, _ in STEPS),
             *(Route(f"/p/{{project}}/part/{name}", part) for name, part in parts.items()),
             Route("/p/{project}/part/tree/{number:int}", self.tree),
+            Route("/p/{project}/part/preview/{run}", self.preview),
+            Route("/p/{project}/part/excel/{run}", self.excel),
             Route("/p/{project}/runs/{run}/report", self.report),
             Route("/p/{project}/runs/{run}/download/{format}", self.download),
         ]
 
     def home(self, request: Request) -> Response:
-        found = self.office.projects.all()
-        return self.office.draw("home.html", projects=found, problems=[])
+        return self.office.home(search=request.query_params.get("search", "").strip()[:100])
 
     def step(self, request: Request) -> Response:
         """One of the six steps; `?now` in the address shows the estimate at once instead of loading it later."""
@@ -72,16 +74,41 @@ class Pages:
 
     def release(self, request: Request, project: Project) -> Response:
         """The release of one run, by default of the newest finished one."""
-        done = [run for run in self.office.runs(project) if run["status"] == "done"]
+        runs = self.office.runs(project)
+        done = [run for run in runs if run["status"] == "done"]
         wanted = request.query_params.get("run")
         run = next((run for run in done if run["number"] == wanted), done[0] if done else None)
         files, command = [], ""
         if run is not None:
             files = [name for name in FORMATS if project.file_of(run["number"], name)]
             settings = project.run_folder(run["number"]) / "settings.toml"
-            command = command_line(project.table, settings)
+            command = command_line(Path(run.get("table", project.table)), settings)
         context: dict[str, Any] = {"run": run, "done": done, "files": files, "run_command": command}
+        context["under_way"] = next((own for own in runs if own["job"] and own not in done), None)
+        if run is not None and "rows" in request.query_params:
+            originals = request.query_params["rows"] == "originals"
+            context |= self._preview(project, run["number"], originals)
         return self.office.page("release", project, **context)
+
+    def preview(self, request: Request) -> Response:
+        """The first rows of a release; with `originals` in the address, records of the table that fit them."""
+        project = self.office.project(request)
+        run = self.office.run(request, project)
+        context = self._preview(project, run, "originals" in request.query_params)
+        return self.office.draw("part_preview.html", project=project, number=run, **context)
+
+    def _preview(self, project: Project, run: str, originals: bool) -> dict[str, Any]:
+        given = {"run": str(project.run_folder(run)), "originals": originals}
+        found, problems = self.office.ask(project, "preview", **given)
+        return {"preview": found, "preview_problems": problems}
+
+    def excel(self, request: Request) -> Response:
+        """Whether the Excel file of a run is there; a page asks until it is."""
+        project = self.office.project(request)
+        number = self.office.run(request, project)
+        run = next(run for run in self.office.runs(project) if run["number"] == number)
+        ready = project.file_of(number, "xlsx") is not None and run.get("excel") != "writing"
+        return self.office.draw("part_excel.html", project=project, run=run, ready=ready)
 
     def looking(self, request: Request) -> Response:
         """The status of reading a table, as JSON."""

@@ -89,6 +89,63 @@ class Project:
         return str(self.facts["name"])
 
     @property
+    def note(self) -> str:
+        return str(self.facts.get("note", ""))
+
+    @property
+    def is_check(self) -> bool:
+        """Whether its table is a finished release to be checked."""
+        return bool(self.facts.get("is_check"))
+
+    def has(self, text: str) -> bool:
+        """Whether the name, the note or the name of the file contains a text, in any case."""
+        told = "\n".join((self.name, self.note, self.table.name))
+        return text.casefold() in told.casefold()
+
+    @property
+    def created(self) -> float:
+        return float(self.facts["created"])
+
+    @property
+    def changed(self) -> float:
+        """When the settings or runs of the project were last changed, in seconds since 1970."""
+        names = ("project.toml", "settings.toml", "runs", "check.json")
+        paths = [self.folder / name for name in names]
+        return max(path.stat().st_mtime for path in paths if path.exists())
+
+    def note_facts(self, **facts: Any) -> None:
+        """Change facts of the project, such as its name."""
+        write_toml_file(self.folder / "project.toml", {**self.facts, **facts})
+
+    @property
+    def waiting(self) -> dict[str, Any]:
+        """The file of a new month that is not used yet, and what is new in it; empty if there is none."""
+        return read_json(self.folder / "month.json") or {}
+
+    def offer(self, table: Path, upload: bool = False) -> None:
+        """Let a file wait as that of a new month; the folder of an uploaded one is moved into the project."""
+        self.discard()
+        where = ""
+        if upload:
+            make_private_folder(self.folder / "months")
+            where = f"months/{secrets.token_hex(4)}"
+            table.parent.replace(self.folder / where)
+            table = self.folder / where / table.name
+        write_json(self.folder / "month.json", {"table": str(table), "folder": where})
+
+    def discard(self) -> None:
+        """Forget the file that waits, and delete it if it was uploaded."""
+        if where := self.waiting.get("folder"):
+            shutil.rmtree(self.folder / where, ignore_errors=True)
+        (self.folder / "month.json").unlink(missing_ok=True)
+
+    def use_waiting(self) -> None:
+        """Make the waiting file the table of the project. The earlier file and its runs stay."""
+        self.note_facts(table=self.waiting["table"])
+        for name in ("month.json", "look.json"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    @property
     def look(self) -> dict[str, Any] | None:
         """What is known of the table; None until this version of shoal has read it."""
         found: dict[str, Any] | None = read_json(self.folder / "look.json")
@@ -156,7 +213,10 @@ class Project:
             make_private_folder(folder)
         settings = _with_paths(self.settings, lambda path: f"../../{path}")
         write_toml_file(self.run_folder(run) / "settings.toml", settings)
-        write_json(self.run_folder(run) / "run.json", {"status": "running", "at": time.time()})
+        write_json(
+            self.run_folder(run) / "run.json",
+            {"status": "running", "at": time.time(), "table": str(self.table)},
+        )
         return run
 
     def copy_run(self, run: str) -> None:
@@ -221,11 +281,10 @@ class Projects:
             shutil.rmtree(folder, ignore_errors=True)
 
     def all(self) -> list[Project]:
-        """All projects, newest first."""
+        """All projects, the one changed last first."""
         found = [path for path in self.root.iterdir() if _ID.fullmatch(path.name)]
         found = [path for path in found if (path / "project.toml").exists()]
-        found.sort(key=lambda path: -(path / "project.toml").stat().st_mtime)
-        return [Project(path) for path in found]
+        return sorted(map(Project, found), key=lambda project: -project.changed)
 
     def get(self, name: str) -> Project:
         """A project by its id; `KeyError` if it does not exist."""
@@ -253,8 +312,7 @@ class Projects:
         project = self.new(upload, upload.name, is_upload=True)
         folder = project.folder / "upload"
         upload.parent.replace(folder)
-        facts = {**project.facts, "table": str(folder / upload.name)}
-        write_toml_file(project.folder / "project.toml", facts)
+        project.note_facts(table=str(folder / upload.name))
         return project
 
 

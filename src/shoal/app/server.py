@@ -21,11 +21,14 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from shoal.app.changes import FormHandlers
+from shoal.app.checks import CheckPages
 from shoal.app.context import HERE, AppContext, page_templates
 from shoal.app.jobs import Jobs
+from shoal.app.month import MonthPages
 from shoal.app.pages import Pages, RunPages
 from shoal.app.projects import Projects, write_text_file
 from shoal.app.security import Gate, Sessions, new_path
+from shoal.app.settings_file import SettingsPages
 from shoal.data.staging import process_runs
 from shoal.errors import InputError
 
@@ -86,6 +89,9 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
             *Pages(office).routes(),
             *FormHandlers(office).routes(),
             *RunPages(office).routes(),
+            *MonthPages(office).routes(),
+            *CheckPages(office).routes(),
+            *SettingsPages(office).routes(),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
         exception_handlers={

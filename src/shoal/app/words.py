@@ -17,6 +17,12 @@ STEPS = (
     ("release", "Release"),
 )
 
+PAGES = {
+    "month": "New month",
+    "settings": "Settings from a file",
+    **dict(STEPS),
+}  # the titles of all pages of a project
+
 ROLES = {
     "quasi-identifier": "Others may know it, such as age, town or job. It is generalized: made less precise, so "
     "that several people have the same values.",

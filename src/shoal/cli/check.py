@@ -16,6 +16,7 @@ from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
     from shoal.audits.verdict import Examination, Verdict
+    from shoal.encoding.frames import Frame
     from shoal.errors import ShoalError
 
 
@@ -88,6 +89,15 @@ def audit(
     junit: Annotated[
         Path | None, typer.Option(help="Also write JUnit XML, which build servers show as tests.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write a report (HTML) that needs no original, whether or not the release passes."
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the report if it exists.")
+    ] = False,
     print_sql: Annotated[
         bool,
         typer.Option(
@@ -106,17 +116,23 @@ def audit(
     from shoal.settings.settings import make_settings
 
     problems = a.output_place_problems(junit, [table, settings], overwrite=True)
+    problems += a.output_place_problems(report, [table, settings], overwrite)
+    problems += a.named_twice(report, junit)
     source = table if print_sql else a.chosen_table(table, None, reading, problems)
-    if print_sql and (junit or previous):
+    if print_sql and (junit or previous or report):
         problems.append(
-            "--print-sql only prints a query and checks nothing. Leave --junit and --previous out."
+            "--print-sql only prints a query and checks nothing. Leave --junit, --previous and --report out."
         )
     raise_problems(problems + given.problems)
     promised = make_settings(settings, reading, **given.settings)
     if print_sql:
         say(_sql(str(table), promised))
         return
-    examination = _examined(source, promised, previous, junit, "sheet" in reading)
+    frame, examination = _examined(source, promised, previous, junit, "sheet" in reading)
+    if report:
+        from shoal.report.check import write_check_report
+
+        write_check_report(frame, promised, examination, report, overwrite)
     if json and not quiet:
         say(dumps({"table": str(source), **examination.to_dict()}))
     assert examination.audit.verdict is not None
@@ -131,15 +147,15 @@ def _examined(
     previous: list[Path] | None,
     junit: Path | None,
     keeps_sheet: bool,
-) -> Examination:
+) -> tuple[Frame, Examination]:
     """Examine a file, and in any case write the JUnit XML if it was asked for."""
     from shoal.data.files.table_file import write_text
     from shoal.errors import ShoalError
-    from shoal.pipeline.prove import audit_table
+    from shoal.pipeline.prove import examine_table
     from shoal.pipeline.series.next_release import audit_earlier_release
 
     try:
-        examination = audit_table(table, promised, keeps_sheet=keeps_sheet)
+        frame, examination = examine_table(table, promised, keeps_sheet=keeps_sheet)
         if previous:
             examination = audit_earlier_release(table, examination, previous, promised)
     except ShoalError as error:
@@ -148,7 +164,7 @@ def _examined(
         raise
     if junit:
         write_text(junit_of(str(table), examination, promised.k), junit, overwrite=True)
-    return examination
+    return frame, examination
 
 
 def _sql(relation: str, promised: Any) -> str:

@@ -258,7 +258,14 @@ def audit_unordered(released: Frame, table: Frame, settings: Settings) -> Examin
 
 
 def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
-    """Audit any table, a frame or a file, by its texts.
+    """Audit any table, a frame or a file, by its texts; see `examine_table`."""
+    return examine_table(table, settings, keeps_sheet)[1]
+
+
+def examine_table(
+    table: Any, settings: Settings, keeps_sheet: bool = True
+) -> tuple[Frame, Examination]:
+    """Any table, a frame or a file, as the audit reads it, and what the audit finds in it.
 
     Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not used.
     """
@@ -274,7 +281,7 @@ def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Exa
     rest = unprotected_columns(frame.columns, settings, ())
     unnamed = tuple(name for name in rest if name not in settings.keep)
     audit = replace(examination.audit, unnamed=unnamed, person=settings.person or "")
-    return table_with_verdict(replace(examination, audit=audit), frame, settings)
+    return frame, table_with_verdict(replace(examination, audit=audit), frame, settings)
 
 
 def table_with_verdict(found: Examination, released: Frame, settings: Settings) -> Examination:

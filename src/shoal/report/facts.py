@@ -138,7 +138,39 @@ class Facts:
     remarks: tuple[str, ...]
 
     @property
+    def detail_lost(self) -> float | None:
+        """The share of all detail in quasi-identifiers that is lost, as `lm` measures it; None if it is not known."""
+        known = [self.objective, *self.measures] if self.objective else self.measures
+        return next((item.value for item in known if item and item.name == "lm"), None)
+
+    @property
     def leaves_persons(self) -> bool:
         """Whether nothing is proved for people, although they have several records or were to be counted."""
         audit = self.audit
         return bool(audit.persons) or (bool(audit.person) and audit.by_person is None)
+
+
+@dataclass(frozen=True)
+class CheckFacts:
+    """Everything that a report on a finished table shows if its original is not known."""
+
+    title: str
+    version: str
+    written: datetime
+    audit: Audit
+    k: int
+    promises: tuple[Promise, ...]
+    verdict: Verdict
+    sizes: Sizes
+    failing: tuple[int, int]  # groups with fewer than k records, and the records in them
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    kept: tuple[KeptColumns, ...]  # released columns that nothing protects
+    settings: str
+    remarks: tuple[str, ...]
+    making: None = None  # it is not known how the table was made
+
+    @property
+    def leaves_persons(self) -> bool:
+        """Whether nothing is proved for people, although they were to be counted."""
+        return bool(self.audit.person) and self.audit.by_person is None

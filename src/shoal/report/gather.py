@@ -205,7 +205,7 @@ def gather_facts(
         left_out=closed.left_out,
         k=settings.k,
         reads_the_same=settings.method.homogeneous,
-        promises=_promises(release),
+        promises=promises_of(release.settings, release.examination),
         verdict=release.verdict,
         roles=roles,
         kept=tuple(release.alone_in(roles.kept)),
@@ -215,7 +215,7 @@ def gather_facts(
         objective=measured[0] if tells_before else None,
         measures=tuple(measured[tells_before:]),
         columns=_column_losses(release, tells_before),
-        sizes=_sizes(release.examination.sizes, settings.k),
+        sizes=sizes_of(release.examination.sizes, settings.k),
         risks=risks,
         tells_before=tells_before,
         histograms=distributions.histograms,
@@ -230,9 +230,8 @@ def _measured(closed: Closed, settings: Settings, name: str) -> MeasuredLoss:
     return MeasuredLoss(name, MEASURES[name].meaning, value, 2 if name in LINKING else 3)
 
 
-def _promises(release: ReportSource) -> tuple[Promise, ...]:
+def promises_of(settings: Settings, examination: Examination) -> tuple[Promise, ...]:
     """k and the requirements beyond it, each with what the least safe group reaches."""
-    settings, examination = release.settings, release.examination
     k, audit = settings.k, examination.audit
     of_k, *misses = examination.misses
     meaning = promise_of_k(k, settings.method.homogeneous, audit.by_person is not None)
@@ -305,7 +304,7 @@ def _column_losses(release: ReportSource, is_known: bool) -> tuple[ColumnLoss, .
     return tuple(found)
 
 
-def _sizes(sizes: Places, k: int) -> Sizes:
+def sizes_of(sizes: Places, k: int) -> Sizes:
     edges = size_edges(int(sizes.min()), int(sizes.max()), k)
     classes = []
     for least, after in pairwise(edges):

@@ -18,7 +18,7 @@ from shoal.assess.histograms import Histogram
 from shoal.assess.risk import Risk, Risks
 from shoal.data.files.table_file import write_text
 from shoal.errors import REASONS, counted
-from shoal.report.facts import Facts
+from shoal.report.facts import Facts, Sizes
 from shoal.report.formats import make_templates, percent, shorten, whole_percent
 from shoal.report.gather import ReportSource, gather_facts
 
@@ -63,7 +63,7 @@ def render_page(facts: Facts) -> str:
         most_columns=MOST_COLUMNS,
         loss_chart=_loss_chart(facts),
         risk_chart=_risk_chart(facts),
-        size_chart=_size_chart(facts),
+        size_chart=size_chart(facts.sizes, facts.audit.groups),
         distributions=[_distribution(i, item, facts) for i, item in enumerate(drawn)],
         undrawn=len(histograms) - len(drawn),
     )
@@ -173,14 +173,14 @@ def of_originals(share: float, records: int | None, k: int) -> tuple[str, float]
     return whole_percent(share), round(share, 2)
 
 
-def _size_chart(facts: Facts) -> Chart:
-    sizes = facts.sizes
+def size_chart(sizes: Sizes, groups: int) -> Chart:
+    """How many groups there are of each size."""
     most = round_up(max(item.groups for item in sizes.classes))
     between = f"{sizes.smallest:,} to " if sizes.smallest < sizes.largest else ""
     return Chart(
         "size-chart",
         "Number of groups by size",
-        f"{counted(facts.audit.groups, 'group')} of {between}{counted(sizes.largest, 'record')}. "
+        f"{counted(groups, 'group')} of {between}{counted(sizes.largest, 'record')}. "
         "The same numbers follow as a table.",
         [
             Row(

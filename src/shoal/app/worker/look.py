@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,18 @@ import pyarrow.compute as pc
 
 from shoal import __version__, samples
 from shoal.api.catalogue import list_methods
-from shoal.app.projects import read_toml_file, write_json, write_toml_file
+from shoal.app.projects import OWN_KEY, Project, read_toml_file, write_json, write_toml_file
 from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
-from shoal.atomic import make_private_folder
 from shoal.encoding.encode import encode_column
 from shoal.encoding.models import Suppression
 from shoal.encoding.models.base import is_ordered
+from shoal.encoding.other_columns import write_key
 from shoal.encoding.source import Input, Source
 from shoal.encoding.type_inference import infer
-from shoal.errors import InputError, raise_problems
-from shoal.settings.settings import Settings
+from shoal.errors import Infeasible, InputError, Refused, raise_problems
+from shoal.pipeline.carriers.memory import Memory
+from shoal.pipeline.plan import prepare
+from shoal.settings.settings import Settings, make_settings
 from shoal.settings.toml import content_of
 from shoal.solve.measures import MEASURES
 from shoal.suggestions.singling_out import group_by
@@ -118,16 +121,20 @@ def _first_settings(folder: Path, found: Suggestions) -> None:
     settings = found.settings()
     if read_toml_file(folder / "project.toml").get("is_sample"):
         settings = Settings.load(samples.adult_settings())
+    write_toml_file(folder / "settings.toml", project_content(Project(folder), settings))
+
+
+def project_content(project: Project, settings: Settings) -> dict[str, Any]:
+    """The content of a project's settings file. Hierarchies become files of the project, so that they can be edited."""
     content = content_of(settings, None)
-    for name, entry in content["quasi_identifiers"].items():
-        if "rows" in entry:  # a tree is a file of the project, so that it can be edited
+    for number, (name, entry) in enumerate(content["quasi_identifiers"].items()):
+        if "rows" in entry or "hierarchy" in entry:
             model: Any = settings.quasi_identifiers[name]
-            make_private_folder(folder / "trees")
-            number = list(content["quasi_identifiers"]).index(name)
-            model.save(folder / "trees" / f"first-{number}.csv", overwrite=True)
-            del entry["rows"]
-            entry["hierarchy"] = f"trees/first-{number}.csv"
-    write_toml_file(folder / "settings.toml", content)
+            target = project.new_tree(number)
+            model.save(project.folder / target, overwrite=True)
+            entry.pop("rows", None)
+            entry["hierarchy"] = target
+    return content
 
 
 def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
@@ -179,6 +186,11 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
     return str(typed if is_ordered(typed) else values.type)
 
 
+def type_of(source: Source, name: str, how: Input) -> str:
+    """The type of a column as it is used, in words."""
+    return _type_in_words(_type_read(column_of(source, name, how), name, how))
+
+
 def _type_in_words(kind: str) -> str:
     starts = {
         "nothing": ("null",),
@@ -228,3 +240,23 @@ def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
         found = group_by(codes, columns[:number], records).singled()
         steps.append({"column": columns[number - 1], "unique": found.unique})
     return {"records": records, "steps": steps}
+
+
+def take_settings(answer: Any, project: str, path: str) -> dict[str, Any]:
+    """The content of a settings file, once it fits the project's table; raises `InputError` with every problem found.
+
+    Pseudonyms are made with the project's own key, because the file may be somebody else's.
+    """
+    own = Project(Path(project))
+    settings = replace(make_settings(path), key_file=None)
+    if settings.pseudonyms:
+        settings = replace(settings, key_file=str(own.own_key))
+        if not own.own_key.exists():
+            write_key(own.own_key)
+    if not own.is_check:  # a check says itself what does not fit
+        with suppress(Infeasible, Refused):  # which the pages say, with what to do
+            prepare(Memory(open_project(project, settings.reading)), settings)
+    content = project_content(own, settings)
+    if settings.pseudonyms:
+        content["columns"]["key_file"] = OWN_KEY
+    return {"content": content}
