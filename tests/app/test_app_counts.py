@@ -35,6 +35,8 @@ class FakeProject:
     """What pages show of a project, with so many runs."""
 
     id, name = "a", "people.csv"
+    undo_name = redo_name = ""
+    sheets = ()
 
     def __init__(self, runs: int) -> None:
         self.number = runs
@@ -73,14 +75,14 @@ def pages(number: int) -> dict[str, str]:
     state: dict[str, Any] = {
         "look": look, "settings": settings, "roles": dict.fromkeys("abc"[:number], "quasi-identifier"),
         "runs": [{**run, "figures": figures}] * number, "project": project, "problems": [], "job": None,
-        "estimate": None, "ask": False, "coarse": {}, "request_open": "", "toml": "", "step": "run",
+        "estimate": None, "ask": False, "coarse": {}, "request_open": "", "is_previewed": False,
+        "toml": "", "step": "run",
         "command": "", "run_command": "", "files": ["csv"], "done": [run], "projects": [project],
     }  # fmt: skip
-    project.changes = 0  # type: ignore[attr-defined]
     if number:
         state["roles"] = {"age": "quasi-identifier"}
     single = {"records": number, "steps": [{"column": "age", "unique": 1.0}]}
-    rows = {"columns": ["a"], "rows": [["x"]] * number}
+    rows = {"rows": [["x"]] * number, "last": [["x"]] * number, "header_row": 1, "skip_last": 0}
     parts = {
         "home.html": {},
         "part_state.html": {},

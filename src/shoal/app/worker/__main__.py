@@ -24,11 +24,11 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import look, run, tables
+    from shoal.app.worker import look, preview, run, tables
 
     return {
         "look": look.look,
-        "rows": look.rows,
+        "rows": preview.preview,
         "types": look.types,
         "single": look.single,
         "estimate": run.estimate,
