@@ -66,7 +66,7 @@ def test_a_column_is_read_as_its_form_says_and_others_stay(opened: Steward) -> N
     assert opened.get("part/reading/3").status_code == 404
     opened.post("reading/1", types="", missing="", date_format="")
     read(opened)
-    assert "45" not in str(read_toml_file(opened.folder / "settings.toml")["input"]["missing"])
+    assert "45" not in str(read_toml_file(opened.folder / "settings.toml")["input"])
 
 
 def test_the_sheets_of_a_workbook_are_a_list_to_choose_from(
