@@ -36,6 +36,8 @@ class FakeProject:
     """What pages show of a project, with so many runs."""
 
     id, name, note, is_check = "a", "people.csv", "", False
+    undo_name = redo_name = ""
+    sheets = ()
     table, created, changed = Path("people.csv"), 0.0, 0.0
 
     def __init__(self, runs: int) -> None:
@@ -75,15 +77,15 @@ def pages(number: int) -> dict[str, str]:
     state: dict[str, Any] = {
         "look": look, "settings": settings, "roles": dict.fromkeys("abc"[:number], "quasi-identifier"),
         "runs": [{**run, "figures": figures}] * number, "project": project, "problems": [], "job": None,
-        "estimate": None, "ask": False, "coarse": {}, "request_open": "", "toml": "", "step": "run",
+        "estimate": None, "ask": False, "coarse": {}, "request_open": "", "is_previewed": False,
+        "toml": "", "step": "run",
         "command": "", "run_command": "", "search": "", "under_way": None,
         "files": ["csv"], "done": [run], "projects": [project],
     }  # fmt: skip
-    project.changes = 0  # type: ignore[attr-defined]
     if number:
         state["roles"] = {"age": "quasi-identifier"}
     single = {"records": number, "steps": [{"column": "age", "unique": 1.0}]}
-    rows = {"columns": ["a"], "rows": [["x"]] * number}
+    rows = {"rows": [["x"]] * number, "last": [["x"]] * number, "header_row": 1, "skip_last": 0}
     parts = {
         "home.html": {},
         "part_state.html": {},

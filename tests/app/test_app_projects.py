@@ -11,6 +11,7 @@ from starlette.datastructures import FormData
 
 from shoal.app import forms, words
 from shoal.app.context import command_line
+from shoal.app.history import change_in_words
 from shoal.app.projects import Project, Projects, safe_name, write_toml_file
 from shoal.app.worker.tables import outline_of, read_outline
 from shoal.audits.requirements import REQUIREMENTS
@@ -57,6 +58,73 @@ def test_changes_are_taken_back_one_by_one(project: Project) -> None:
         assert project.undo()
         assert project.settings["requirement"]["k"] == k
     assert not project.undo()
+
+
+def test_what_was_undone_is_redone_until_something_else_changes(project: Project) -> None:
+    for k in (6, 7):
+        project.change({"requirement": {"k": k}})
+    assert not project.redo()
+    project.undo()
+    project.undo()
+    for k in (6, 7):
+        assert project.redo()
+        assert project.settings["requirement"]["k"] == k
+    assert not project.redo()
+    project.undo()
+    project.change({"requirement": {"k": 30}})
+    assert not project.redo()
+    project.undo()
+    assert project.settings["requirement"]["k"] == 6
+
+
+ROLES = {"quasi_identifiers": {"age": {}, "zip": {}}, "columns": {"keep": ["a", "b"]}}
+
+
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        (
+            {"quasi_identifiers": {"age": {}}, "columns": {"keep": ["a", "b", "zip"]}},
+            "role of ‘zip’",
+        ),
+        ({"quasi_identifiers": {}, "columns": {}}, "role of 4 columns"),
+        (
+            ROLES | {"quasi_identifiers": {"age": {"model": "interval"}, "zip": {}}},
+            "model of ‘age’",
+        ),
+        (
+            ROLES
+            | {"quasi_identifiers": {"age": {}, "zip": {"model": "hierarchy", "hierarchy": "t"}}},
+            "tree of ‘zip’",
+        ),
+        (
+            ROLES | {"columns": {"keep": ["a", "b"], "coarsen": {"a": {"model": "prefix"}}}},
+            "precision of ‘a’",
+        ),
+        (ROLES | {"requirement": {"k": 5}}, "k"),
+        (ROLES | {"requirement": {"k": 5, "diversity": [{"l": 2}]}}, "k and diversity"),
+        (ROLES | {"input": {"types": {"zip": "text"}}}, "type of ‘zip’"),
+        (ROLES | {"input": {"missing": {"age": ["99"]}}}, "missing values of ‘age’"),
+        (ROLES | {"input": {"header_row": 3}}, "row with the column names"),
+        (ROLES | {"method": {"refine": {"steps": 30}}}, "refine"),
+        (
+            ROLES | {"requirement": {"k": 2}, "method": {"seed": 1}, "output": {"title": "x"}},
+            "k and 2 other changes",
+        ),
+        (ROLES, ""),
+    ],
+)
+def test_a_change_is_named(after: dict[str, Any], name: str) -> None:
+    assert change_in_words(ROLES, after) == name
+    assert change_in_words(after, ROLES) == name
+
+
+def test_undo_and_redo_say_what_they_change(project: Project) -> None:
+    assert project.undo_name == project.redo_name == ""
+    project.change({"requirement": {"k": 6}})
+    assert (project.undo_name, project.redo_name) == ("k", "")
+    project.undo()
+    assert (project.undo_name, project.redo_name) == ("", "k")
 
 
 def test_no_more_than_fifty_changes_are_kept(project: Project) -> None:
@@ -279,6 +347,49 @@ def test_requirements_of_a_form_become_settings() -> None:
     }
 
 
+SECRETS: dict[str, Any] = {
+    "columns": {"sensitive": ["ill", "pay"]},
+    "requirement": {"diversity": [{"l": 2, "kind": "entropy"}]},
+}
+
+
+def test_each_sensitive_column_can_have_a_requirement_of_its_own() -> None:
+    stronger = {"column": "ill", "name": "diversity", "diversity_l": "4"}
+    found = forms.with_own_requirement(SECRETS, FormData(stronger))
+    other = {"column": "pay", "name": "alpha", "alpha_alpha": "60"}
+    found = forms.with_own_requirement(found, FormData(other))
+    own = {"l": 4, "kind": "frequency", "columns": ["ill"]}
+    general = {"l": 2, "kind": "entropy"}
+    share = {"alpha": 0.6, "columns": ["pay"]}
+    assert found["requirement"] == {"diversity": [general, own], "alpha": [share]}
+    again = forms.with_own_requirement(found, FormData({**stronger, "diversity_l": "5"}))
+    assert again["requirement"]["diversity"] == [general, {**own, "l": 5}], "replaced, not added"
+    asked = {"k": "5", "use_diversity": "on", "diversity_l": "3", "diversity_kind": "entropy"}
+    saved = forms.with_requirement(found, FormData(asked))["requirement"]
+    assert saved["diversity"] == [{"l": 3, "kind": "entropy"}, own]
+    assert saved["alpha"] == [share], "the form for all columns leaves those of one"
+    assert forms.general_requirement(found, "alpha") == {}
+    left = forms.without_own_requirement(found, "pay", "alpha")
+    assert left["requirement"] == {"diversity": [general, own]}
+    assert forms.options_in_words("alpha", share) == "at most 60 %"
+    assert forms.options_in_words("diversity", own) == "l = 4, frequency"
+
+
+def test_a_requirement_for_two_columns_is_taken_from_one() -> None:
+    both = {"requirement": {"closeness": [{"t": 0.2, "columns": ["ill", "pay"]}]}}
+    left = forms.without_own_requirement(both, "pay")
+    assert left["requirement"]["closeness"] == [{"t": 0.2, "columns": ["ill"]}]
+
+
+def test_a_column_that_is_no_longer_sensitive_loses_its_requirement() -> None:
+    own = {"l": 2, "columns": ["ill"]}
+    settings = {"columns": {"sensitive": ["ill"]}, "requirement": {"k": 5, "diversity": [own]}}
+    found = forms.with_roles(settings, FormData([("role-2", "drop")]), LOOK)
+    assert found["requirement"] == {"k": 5}
+    same = forms.with_roles(settings, FormData([("role-0", "drop")]), LOOK)
+    assert same["requirement"] == settings["requirement"]
+
+
 @pytest.mark.parametrize(
     ("make", "entries"),
     [
@@ -287,6 +398,8 @@ def test_requirements_of_a_form_become_settings() -> None:
         (forms.with_requirement, {"k": "5", "suppression_limit": "100"}),
         (forms.with_requirement, {"k": "5", "use_closeness": "on", "closeness_t": "nan"}),
         (forms.with_run, {"refine": "soon"}),
+        (forms.with_own_requirement, {"column": "ill", "name": "diversity"}),
+        (forms.with_rows, {"header_row": "-1"}),
     ],
 )
 def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str]) -> None:

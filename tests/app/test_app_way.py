@@ -22,7 +22,7 @@ from stewards import OWN, Steward, let_in
 import shoal
 from shoal import samples
 from shoal.app.jobs import Jobs, Worker, WorkerEnded
-from shoal.app.projects import Project, Projects, write_toml_file
+from shoal.app.projects import Project, Projects, read_toml_file, write_toml_file
 from shoal.app.worker import look as looking
 from shoal.app.worker import run as estimating
 from shoal.app.worker import run as making
@@ -99,7 +99,7 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
     steward: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:
     columns = steward.page("columns")
-    assert "Suggested: identifier" in columns
+    assert "Suggested: identifier" in steward.page("part/column/0")
     assert "Person 0001" not in columns, "no rare value is shown"
     assert "Unique records" in steward.page("part/single")
     steward.post(
@@ -199,9 +199,9 @@ def test_a_column_is_coarsened_on_the_page_of_columns(
     assert "The width of ranges of &#39;pay&#39; must be a number above 0" in wrong.text
     coarse = {"coarse-1": "500", "low-1": "", "high-1": "2000", "coarse-2": "quarter"}
     assert opened.post("columns", **roles, **coarse).status_code == 303
-    page = opened.page("columns")
-    assert 'name="coarse-1" value="500"' in page
-    assert 'name="coarse-2" value="quarter"' in page
+    assert 'name="coarse-1" value="500"' in opened.page("part/column/1")
+    assert 'name="coarse-2" value="quarter"' in opened.page("part/column/2")
+    assert "less precise: 500" in opened.page("columns")
     opened.post("requirement", k="4")
     opened.run(k="4", keep_order="on")
     release = opened.get("runs/1/download/csv").text.replace("\r", "").splitlines()
@@ -454,9 +454,36 @@ def test_a_wrong_entry_changes_nothing_and_is_said(steward: Steward) -> None:
 
 def test_a_change_is_taken_back(steward: Steward) -> None:
     steward.post("requirement", k="17")
-    assert "k = 17" in steward.page("requirement")
+    page = steward.page("requirement")
+    assert "k = 17" in page
+    assert ">Undo: k</button>" in page
     steward.post("undo", step="requirement")
-    assert "k = 17" not in steward.page("requirement")
+    page = steward.page("requirement")
+    assert "k = 17" not in page
+    assert ">Redo: k</button>" in page
+    steward.post("redo", step="requirement")
+    assert "k = 17" in steward.page("requirement")
+    steward.post("columns", **{"role-2": "keep"})
+    assert "Undo: role of ‘town’" in steward.page("part/history")
+
+
+def test_a_requirement_of_one_column_is_proved_and_removed(steward: Steward) -> None:
+    steward.post(
+        "columns", **{"role-1": "quasi-identifier", "role-2": "sensitive", "role-3": "sensitive"}
+    )
+    fields = {"column": "ill", "name": "sensitivity", "sensitivity_p": "3"}
+    assert steward.post("requirement/own", **fields).status_code == 303
+    page = steward.page("requirement")
+    assert "<b>ill</b>: sensitivity, p = 3" in page
+    steward.run(k="4")
+    proofs = json.loads((steward.folder / "runs" / "1" / "run.json").read_text())["figures"][
+        "proofs"
+    ]
+    assert any("ill" in proof for proof in proofs)
+    assert not any("town" in proof for proof in proofs), "the other column has none"
+    assert steward.post("requirement/own", column="name", name="alpha").status_code == 422
+    steward.post("requirement/remove", column="ill", name="sensitivity")
+    assert "No column has a requirement of its own." in steward.page("requirement")
 
 
 def test_a_hierarchy_is_written_seen_and_chosen(steward: Steward) -> None:
@@ -677,6 +704,38 @@ def test_the_page_of_columns_ends_with_what_is_unknown_and_removed(opened: Stewa
     page = opened.page("columns")
     assert "<dt>Left out, meaning unknown</dt><dd>zx1 … zx3 (3 columns)</dd>" in page
     assert "<dt>Removed as identifiers</dt><dd>name</dd>" in page
+
+
+def test_a_column_opens_with_its_chart_and_what_its_role_allows(steward: Steward) -> None:
+    page = steward.page("columns")
+    assert "<svg" not in page, "charts are drawn on demand"
+    assert "<svg" in steward.page("columns?open=1")
+    steward.post("columns", **{"role-1": "keep", "role-2": "quasi-identifier"})
+    assert "Distribution of age" in steward.page("part/column/1")
+    assert 'name="coarse-1"' in steward.page("part/column/1")
+    assert "not protected" in steward.page("part/effect/1")
+    assert 'name="coarse-2"' not in steward.page("part/column/2")
+    assert steward.get("part/column/99").status_code == 404
+
+
+def test_several_columns_get_a_model_by_one_form(steward: Steward) -> None:
+    roles = {"role-1": "quasi-identifier", "role-2": "quasi-identifier"}
+    assert steward.post("columns", **roles).status_code == 303
+    assert steward.post("columns", all_model="subset", column=["1", "2"]).status_code == 303
+    entries = read_toml_file(steward.folder / "settings.toml")["quasi_identifiers"]
+    assert {name: own["model"] for name, own in entries.items()} == {
+        "age": "subset",
+        "town": "subset",
+    }
+    refused = steward.post("columns", all_model="interval", column=["1", "2"])
+    assert refused.status_code == 422
+    assert "Ranges need numbers or dates. Untick town, or" in refused.text
+    refused = steward.post("columns", all_model="subset", column=["0"])
+    assert "A model is for quasi-identifiers." in refused.text
+    assert steward.post("columns", all_model="suggested", column=["1"]).status_code == 303
+    entries = read_toml_file(steward.folder / "settings.toml")["quasi_identifiers"]
+    assert entries["age"]["model"] == "interval"
+    assert entries["town"]["model"] == "subset"
 
 
 def test_several_columns_get_a_role_by_one_form(steward: Steward) -> None:

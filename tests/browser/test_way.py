@@ -102,7 +102,7 @@ def test_two_tabs_show_the_same_project(page: Any, context: Any, people_project:
     other.close()
     page.reload()
     assert page.get_by_label(K).input_value() == "33"
-    page.get_by_role("button", name="Undo the last change").click()
+    page.get_by_role("button", name="Undo: k").click()
     page.wait_for_selector(f"#state >> text=k = {before}")
 
 

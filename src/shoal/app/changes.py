@@ -17,6 +17,7 @@ from shoal.app import forms
 from shoal.app.context import (
     AppContext,
     changed_response,
+    column_at,
     is_part,
     navigated,
     with_problem,
@@ -43,8 +44,11 @@ class FormHandlers:
             "/p/{project}/name": self.name,
             "/p/{project}/delete": self.delete,
             "/p/{project}/undo": self.undo,
+            "/p/{project}/redo": self.undo,
             "/p/{project}/input": self.input,
             "/p/{project}/input/cancel": self.cancel_look,
+            "/p/{project}/rows": self.rows,
+            "/p/{project}/reading/{number:int}": self.reading,
             "/p/{project}/types": self.types,
             "/p/{project}/columns": self.columns,
             "/p/{project}/key": self.key,
@@ -52,6 +56,8 @@ class FormHandlers:
             "/p/{project}/tree/{number:int}": self.tree,
             "/p/{project}/tree/{number:int}/upload": self.upload_tree,
             "/p/{project}/requirement": self.requirement,
+            "/p/{project}/requirement/own": self.own_requirement,
+            "/p/{project}/requirement/remove": self.remove_requirement,
         }
         return [Route(path, end, methods=["POST"]) for path, end in post.items()]
 
@@ -112,10 +118,13 @@ class FormHandlers:
         return RedirectResponse("/", 303)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last change and show the page that asked for it."""
+        """Undo the last change, or redo it, and show the page that asked for it."""
         project = self.office.project(request)
         before = project.settings.get("input")
-        project.undo()
+        if request.url.path.endswith("/redo"):
+            project.redo()
+        else:
+            project.undo()
         if project.settings.get("input") != before:
             self._look_again(project)
         back = forms.text(await form_of(request), "step")
@@ -132,6 +141,34 @@ class FormHandlers:
         if is_new or project.look is None:
             self._look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
+
+    async def rows(self, request: Request) -> Response:
+        """Save the row or sheet that was clicked in the preview, and read the table again."""
+        project, form = self.office.project(request), await form_of(request)
+        return self._read_again(project, lambda settings: forms.with_rows(settings, form))
+
+    async def reading(self, request: Request) -> Response:
+        """Save how one column is read, unless its values do not fit, and read the table again."""
+        project, form = self.office.project(request), await form_of(request)
+        name = column_at(project, request.path_params["number"])["name"]
+        new = forms.with_column(project.settings, form, name)
+        kind = new.get("input", {}).get("types", {}).get(name)
+        if kind:
+            problems = await self._problems(project, "types", types={name: kind})
+            if problems:
+                return self.office.page("table", project, 422, problems=problems)
+        return self._read_again(project, lambda settings: forms.with_column(settings, form, name))
+
+    def _read_again(
+        self, project: Project, make: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> Response:
+        try:
+            is_new = project.change(make(project.settings))
+        except forms.InvalidEntry as error:
+            return self.office.page("table", project, 422, problems=[str(error)])
+        if is_new:
+            self._look_again(project)
+        return RedirectResponse(f"/p/{project.id}/table?rows#preview", 303)
 
     async def cancel_look(self, request: Request) -> Response:
         project = self.office.project(request)
@@ -263,6 +300,23 @@ class FormHandlers:
         project, form = self.office.project(request), await form_of(request)
         return self._change(
             request, project, "requirement", lambda s: forms.with_requirement(s, form)
+        )
+
+    async def own_requirement(self, request: Request) -> Response:
+        """Give one sensitive column a requirement of its own."""
+        project, form = self.office.project(request), await form_of(request)
+        return self._change(
+            request, project, "requirement", lambda s: forms.with_own_requirement(s, form)
+        )
+
+    async def remove_requirement(self, request: Request) -> Response:
+        project, form = self.office.project(request), await form_of(request)
+        column, name = forms.text(form, "column"), forms.text(form, "name")
+        return self._change(
+            request,
+            project,
+            "requirement",
+            lambda s: forms.without_own_requirement(s, column, name),
         )
 
     def _change(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -29,6 +31,12 @@ def command_line(table: Path, settings: Path) -> str:
 
 
 HERE = Path(__file__).parent
+_BREAKS = re.compile(r"(?<=[_\-./:;,|])(?=[^_\-./:;,|\s])|(?<=[a-z])(?=[A-Z])")
+
+
+def breakable(name: str) -> Markup:
+    """A name in which a line may break after a separator or before a capital letter, but not inside a word."""
+    return Markup("<wbr>").join(_BREAKS.split(name))
 
 
 def page_templates(path: str) -> Environment:
@@ -37,6 +45,7 @@ def page_templates(path: str) -> Environment:
     environment.globals.update(root=path, words=words, version=__version__, forms=forms)
     environment.globals["stage_in_words"] = stage_in_words
     environment.filters["day"] = _day
+    environment.filters["breakable"] = breakable
     return environment
 
 
@@ -93,7 +102,13 @@ class AppContext:
 
     def page(self, step: str, project: Project, status: int = 200, **context: Any) -> HTMLResponse:
         """A page of a project, with the state that is always visible."""
-        shared: dict[str, Any] = {"problems": [], "estimate": None, "ask": True, "request_open": ""}
+        shared: dict[str, Any] = {
+            "problems": [],
+            "estimate": None,
+            "ask": True,
+            "request_open": "",
+            "is_previewed": False,
+        }
         return self.draw(
             f"{step}.html", status, step=step, **{**shared, **self.state(project), **context}
         )
@@ -131,15 +146,24 @@ class AppContext:
         return found
 
 
+def column_at(project: Project, number: int) -> dict[str, Any]:
+    """What is known of the column with a number; `KeyError` if there is none."""
+    look = project.look
+    if look is None or number >= len(look["columns"]):
+        raise KeyError(number)
+    found: dict[str, Any] = look["columns"][number]
+    return found
+
+
 def is_part(request: Request) -> bool:
     """Whether htmx requests a part of a page."""
     return request.headers.get("hx-request") == "true"
 
 
-def changed_response(request: Request, back: str) -> Response:
+def changed_response(request: Request, back: str, content: str = "") -> Response:
     """The response to a change: for htmx, an event that makes parts reload; otherwise a redirect to the page."""
     if is_part(request):
-        return HTMLResponse("", headers={"HX-Trigger": "changed"})
+        return HTMLResponse(content, headers={"HX-Trigger": "changed"})
     return RedirectResponse(back, 303)
 
 

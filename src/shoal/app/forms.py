@@ -13,6 +13,7 @@ from shoal.app import words
 from shoal.app.jobs import time_in_words
 from shoal.app.projects import OWN_KEY
 from shoal.encoding.source import (
+    ALL_COLUMNS,
     read_by_column,
     read_formats,
     read_missing,
@@ -59,17 +60,19 @@ def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str
 
 
 def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
-    """Settings with the roles from a form: `role-N` for each column, or `all` for the ticked ones in `column`."""
+    """Settings with the roles from a form: `role-N` for each column, or `all` for the ticked ones in `column`.
+
+    Ticked quasi-identifiers also get the model `all_model`.
+    """
     names = [column["name"] for column in look["columns"]]
     roles = roles_by_column(settings, names)
     for number, name in enumerate(names):
         given = form.get(f"role-{number}")
         if isinstance(given, str) and given in words.ROLES:
             roles[name] = given
-    many = form.get("all")
-    if isinstance(many, str) and many in words.ROLES:
-        for name in _numbered(form, "column", names):
-            roles[name] = many
+    many, ticked = text(form, "all"), _numbered(form, "column", names)
+    if many in words.ROLES:
+        roles.update(dict.fromkeys(ticked, many))
     new = deepcopy(settings)
     columns = new.setdefault("columns", {})
     for role, key in LISTS.items():
@@ -96,6 +99,11 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         for name in names
         if roles[name] == "quasi-identifier"
     }
+    for column, *_ in own_requirements(new):
+        if roles.get(column) != "sensitive":
+            new = without_own_requirement(new, column)
+    if text(form, "all_model"):
+        _give_model(new, text(form, "all_model"), [suggested[name] for name in ticked])
     return new
 
 
@@ -110,6 +118,38 @@ def with_month(settings: Settings, before: Sequence[str], added: Sequence[str]) 
         columns["keep"] = [name for name in before if roles[name] == "keep"]
     columns["others"] = "drop"
     return new
+
+
+def _give_model(new: Settings, kind: str, columns: Sequence[Mapping[str, Any]]) -> None:
+    """Give ticked quasi-identifiers a model, or the suggested one of each; all of them must fit it."""
+    entries = new["quasi_identifiers"]
+    chosen = [column for column in columns if column["name"] in entries]
+    if not chosen:
+        raise InvalidEntry(
+            "A model is for quasi-identifiers. Tick at least one, or also choose that role."
+        )
+    if kind != words.SUGGESTED and kind not in words.MANY_MODELS:
+        raise InvalidEntry("Choose a model from the list.")
+    unfit = [column["name"] for column in chosen if not _fits(kind, column["type"])]
+    if unfit:
+        raise InvalidEntry(
+            f"{words.MANY_MODELS[kind][1]} Untick {', '.join(unfit)}, or choose another model."
+        )
+    for column in chosen:
+        old = entries[column["name"]]
+        entry = first_model(column) if kind == words.SUGGESTED else {"model": kind} if kind else {}
+        kept = old if kind == old.get("model") else {k: v for k, v in old.items() if k == "weight"}
+        entries[column["name"]] = {**entry, **kept}
+
+
+def _fits(kind: str, type: str) -> bool:
+    """Whether a model can generalize columns of a type, in the words of `look.json`."""
+    is_date = type.startswith("dates")
+    if kind == "calendar":
+        return is_date
+    if kind == "interval":
+        return is_date or "numbers" in type
+    return kind != "prefix" or not is_date
 
 
 def confirmation_text(refusals: Sequence[Mapping[str, Any]]) -> str:
@@ -367,18 +407,85 @@ def _answer(own: Setting, given: str) -> Any:
 
 
 def with_requirement(settings: Settings, form: FormData) -> Settings:
-    """Settings with k and the requirements beyond it."""
+    """Settings with k and the requirements that hold for all sensitive columns; those of single ones stay."""
     new = with_answers(settings, form, "requirement")
     required = new.setdefault("requirement", {})
-    for name, (_, options, _) in words.REQUIRED.items():
+    for name in words.REQUIRED:
         kept = required.pop(name, [])
-        if f"use_{name}" not in form:
-            continue
-        entry = dict(kept[0]) if len(kept) == 1 else {}  # keeps what the form does not show
-        for key, option in options.items():
-            entry[key] = _option_answer(name, key, option, text(form, f"{name}_{key}"))
-        required[name] = [entry]
+        own = [entry for entry in kept if entry.get("columns")]
+        general = [entry for entry in kept if not entry.get("columns")]
+        if f"use_{name}" in form:
+            before = general[0] if len(general) == 1 else {}  # keeps what the form does not show
+            own = [_required(name, before, form), *own]
+        if own:
+            required[name] = own
     return new
+
+
+def general_requirement(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The requirement of a kind that holds for all sensitive columns; empty if there is none."""
+    entries = settings.get("requirement", {}).get(name, [])
+    return next((entry for entry in entries if not entry.get("columns")), {})
+
+
+def own_requirements(settings: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """The requirements of single columns: the column, the kind, and its options."""
+    required = settings.get("requirement", {})
+    found = [(name, entry) for name in words.REQUIRED for entry in required.get(name, [])]
+    return [(column, name, own) for name, own in found for column in own.get("columns") or ()]
+
+
+def options_in_words(name: str, entry: Mapping[str, Any]) -> str:
+    """The options of a requirement, such as "l = 3, frequency"."""
+    parts = []
+    for key, option in words.REQUIRED[name][1].items():
+        value = entry.get(key, option.usual)
+        if option.is_percent:
+            parts.append(f"at most {100 * value:g} %")
+        else:
+            parts.append(str(value) if option.choices else f"{key} = {value}")
+    return ", ".join(parts)
+
+
+def with_own_requirement(settings: Settings, form: FormData) -> Settings:
+    """Settings in which one sensitive column has a requirement of its own, in addition to those for all."""
+    column, name = text(form, "column"), text(form, "name")
+    if column not in settings.get("columns", {}).get("sensitive", []):
+        raise InvalidEntry("Choose a sensitive column from the list.")
+    if name not in words.REQUIRED:
+        raise InvalidEntry("Choose a requirement from the list.")
+    new = without_own_requirement(settings, column, name)
+    entry = {**_required(name, {}, form), "columns": [column]}
+    new.setdefault("requirement", {}).setdefault(name, []).append(entry)
+    return new
+
+
+def without_own_requirement(settings: Settings, column: str, name: str = "") -> Settings:
+    """Settings in which a column has no requirement of its own, or none of one kind."""
+    new = deepcopy(settings)
+    required = new.get("requirement", {})
+    for kind in [name] if name else list(words.REQUIRED):
+        left = []
+        for entry in required.pop(kind, []):
+            if entry.get("columns"):
+                others = [other for other in entry["columns"] if other != column]
+                if not others:
+                    continue
+                entry = {**entry, "columns": others}
+            left.append(entry)
+        if left:
+            required[kind] = left
+    return new
+
+
+def _required(name: str, before: Mapping[str, Any], form: FormData) -> dict[str, Any]:
+    """The entry of a requirement with the options from a form."""
+    options = words.REQUIRED[name][1].items()
+    answers = {
+        key: _option_answer(name, key, option, text(form, f"{name}_{key}"))
+        for key, option in options
+    }
+    return {**before, **answers}
 
 
 def _option_answer(name: str, key: str, option: words.Option, given: str) -> Any:
@@ -419,15 +526,91 @@ def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
             types[name] = kind
         if types.get(name) == before.get(name):
             continue
-        if (entry := new.get("quasi_identifiers", {}).get(name)) is not None:
-            kept = {key: value for key, value in entry.items() if key == "weight"}
-            new["quasi_identifiers"][name] = kept
-        new.get("columns", {}).get("coarsen", {}).pop(name, None)
+        _forget_model(new, name)
     if types:
         given["types"] = types
     if given:
         new["input"] = given
     return new
+
+
+ROWS = ("header_row", "skip_last", "sheet")  # of a file, that the preview sets by a click
+BY_COLUMN = ("renamed", "types", "formats", "missing", "by_column")  # kinds of settings
+
+
+def with_rows(settings: Settings, form: FormData) -> Settings:
+    """Settings with the sheet, or the row of the column names, that was clicked in the preview."""
+    new = deepcopy(settings)
+    section = new.setdefault("input", {})
+    for own in (READING[key] for key in ROWS):
+        if own.name in form:
+            given = text(form, own.name)
+            section[own.key] = whole(given, "The row", 0) if own.takes is int else given
+    if "sheet" in form:  # rows of another sheet
+        for key in ("header_row", "skip_last"):
+            section.pop(key, None)
+    return new
+
+
+def column_settings() -> list[Setting]:
+    """How one column is read: each setting that can be given by column."""
+    found = [own for own in READING.values() if own.kind in BY_COLUMN]
+    return sorted(found, key=lambda own: BY_COLUMN.index(own.kind))
+
+
+def column_label(own: Setting) -> tuple[str, str]:
+    """What the form of a column calls a setting, and an example."""
+    asked = own.ask.label if own.ask else own.name.replace("_", " ").capitalize()
+    return words.OF_COLUMN.get(own.name, (asked, own.ask.hint if own.ask else ""))
+
+
+def column_answer(own: Setting, settings: Mapping[str, Any], name: str) -> str:
+    """The value of a setting for one column alone, as a form shows it."""
+    said = settings.get("input", {}).get(own.key)
+    if own.kind == "renamed":
+        return name if isinstance(said, Mapping) and name in said.values() else ""
+    value = said.get(name, "") if isinstance(said, Mapping) else ""
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def with_column(settings: Settings, form: FormData, name: str) -> Settings:
+    """Settings with how one column is read; those of other columns and of all stay."""
+    new = deepcopy(settings)
+    section = new.setdefault("input", {})
+    for own in column_settings():
+        given = text(form, own.name)
+        if own.name not in form or given == column_answer(own, settings, name):
+            continue
+        said = section.get(own.key) or {}
+        by_column = dict(said) if isinstance(said, Mapping) else {ALL_COLUMNS: said}
+        if own.kind == "renamed":
+            first = next((old for old, other in by_column.items() if other == name), name)
+            by_column.pop(first, None)
+            by_column |= {first: given} if given and given != first else {}
+        else:
+            by_column.pop(name, None)
+            parts = [part.strip() for part in given.split(",") if part.strip()]
+            if given:
+                by_column[name] = parts if own.kind == "missing" else given
+        if by_column.keys() <= {ALL_COLUMNS} and own.kind not in ("types", "renamed"):
+            section[own.key] = by_column.get(ALL_COLUMNS)
+        else:
+            section[own.key] = by_column
+        if not section[own.key]:
+            del section[own.key]
+        if own.kind == "types":
+            _forget_model(new, name)
+    if not section:
+        del new["input"]
+    return new
+
+
+def _forget_model(settings: Settings, name: str) -> None:
+    """A column with a new type gets the default model; its weight stays."""
+    if (entry := settings.get("quasi_identifiers", {}).get(name)) is not None:
+        kept = {key: value for key, value in entry.items() if key == "weight"}
+        settings["quasi_identifiers"][name] = kept
+    settings.get("columns", {}).get("coarsen", {}).pop(name, None)
 
 
 def text(form: FormData, key: str) -> str:

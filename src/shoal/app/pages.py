@@ -19,7 +19,13 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.context import AppContext, changed_response, command_line, is_part
+from shoal.app.context import (
+    AppContext,
+    changed_response,
+    column_at,
+    command_line,
+    is_part,
+)
 from shoal.app.jobs import TaskFailed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
@@ -45,12 +51,16 @@ class Pages:
             "estimate": self.estimate,
             "several": self.several,
             "state": self.state,
+            "history": self.history,
             "looking": self.looking,
         }
         return [
             Route("/", self.home),
             *(Route(f"/p/{{project}}/{step}", self.step, name=step) for step, _ in STEPS),
             *(Route(f"/p/{{project}}/part/{name}", part) for name, part in parts.items()),
+            Route("/p/{project}/part/column/{number:int}", self.column),
+            Route("/p/{project}/part/effect/{number:int}", self.column),
+            Route("/p/{project}/part/reading/{number:int}", self.column),
             Route("/p/{project}/part/tree/{number:int}", self.tree),
             Route("/p/{project}/part/preview/{run}", self.preview),
             Route("/p/{project}/part/excel/{run}", self.excel),
@@ -68,6 +78,7 @@ class Pages:
         if step == "release":
             return self.release(request, project)
         context: dict[str, Any] = {"request_open": request.query_params.get("open", "")}
+        context["is_previewed"] = "rows" in request.query_params
         if "now" in request.query_params:
             context["estimate"], context["ask"] = self._estimate(project), False
         return self.office.page(step, project, **context)
@@ -119,12 +130,18 @@ class Pages:
         project = self.office.project(request)
         return self.office.draw("part_state.html", **self.office.state(project))
 
+    def history(self, request: Request) -> Response:
+        """The buttons that undo and redo, with what each would change."""
+        project, step = self.office.project(request), request.query_params.get("step", "table")
+        return self.office.draw("part_history.html", project=project, step=step)
+
     def rows(self, request: Request) -> Response:
         """The first rows of the table. No other page shows records."""
         project = self.office.project(request)
         found, problems = self.office.ask(project, "rows")
         if is_part(request):
-            return self.office.draw("part_rows.html", rows=found, problems=problems)
+            state = self.office.state(project)
+            return self.office.draw("part_rows.html", **state, rows=found, problems=problems)
         return self.office.page("table", project, rows=found, row_problems=problems)
 
     def single(self, request: Request) -> Response:
@@ -133,6 +150,14 @@ class Pages:
         chosen = list(project.settings.get("quasi_identifiers", {}))
         found, problems = self.office.ask(project, "single", columns=chosen)
         return self.office.draw("part_single.html", single=found, problems=problems)
+
+    def column(self, request: Request) -> Response:
+        """The chart and details of one column, what its role means for it, or how it is read."""
+        project = self.office.project(request)
+        part, number = request.url.path.split("/")[-2], request.path_params["number"]
+        state, column = self.office.state(project), column_at(project, number)
+        about = {"column": column, "n": number, "role": state["roles"][column["name"]]}
+        return self.office.draw(f"part_{part}.html", **state, **about)
 
     def key(self, request: Request) -> Response:
         """The path of the pseudonyms' key, if there are any, but nothing of the key itself."""

@@ -152,6 +152,11 @@ class Project:
         return found if found and found["version"] == __version__ else None
 
     @property
+    def sheets(self) -> list[str]:
+        """The sheets of a workbook, known as soon as reading begins; empty for other files."""
+        return read_json(self.folder / "sheets.json") or []
+
+    @property
     def settings(self) -> dict[str, Any]:
         path = self.folder / "settings.toml"
         return read_toml_file(path) if path.exists() else {}
@@ -171,24 +176,54 @@ class Project:
         write_toml_file(self.folder / "undo" / f"{number:06}.toml", before)
         for old in steps[: max(0, len(steps) + 1 - MOST_UNDO)]:
             old.unlink()
+        shutil.rmtree(self.folder / "redo", ignore_errors=True)
         write_toml_file(self.folder / "settings.toml", settings)
         return True
 
     def undo(self) -> bool:
         """Undo the last change; returns whether there was one."""
-        steps = self._steps()
+        return self._step("undo", "redo")
+
+    def redo(self) -> bool:
+        """Make the last change again that was undone; returns whether there was one."""
+        return self._step("redo", "undo")
+
+    def _step(self, source: str, target: str) -> bool:
+        """Use the newest settings of one folder, and put the present ones into the other."""
+        steps, others = self._steps(source), self._steps(target)
         if not steps:
             return False
+        number = int(others[-1].stem) + 1 if others else 1
+        make_private_folder(self.folder / target)
+        write_toml_file(self.folder / target / f"{number:06}.toml", self.settings)
         steps[-1].replace(self.folder / "settings.toml")
         return True
+
+    @property
+    def undo_name(self) -> str:
+        """What `undo` would undo, in words; empty if there is nothing."""
+        return self._name("undo")
+
+    @property
+    def redo_name(self) -> str:
+        """What `redo` would change, in words; empty if there is nothing."""
+        return self._name("redo")
+
+    def _name(self, source: str) -> str:
+        from shoal.app.history import change_in_words  # needs the forms, which need projects
+
+        steps = self._steps(source)
+        if not steps:
+            return ""
+        return change_in_words(read_toml_file(steps[-1]), self.settings) or "the last change"
 
     @property
     def changes(self) -> int:
         """How many changes can be undone."""
         return len(self._steps())
 
-    def _steps(self) -> list[Path]:
-        return sorted((self.folder / "undo").glob("*.toml"))
+    def _steps(self, source: str = "undo") -> list[Path]:
+        return sorted((self.folder / source).glob("*.toml"))
 
     @property
     def own_key(self) -> Path:

@@ -47,6 +47,14 @@ TEXTS = ("text", "true or false", "nothing")  # column types other than numbers 
 PERIODS = ("day", "week", "month", "quarter", "year", "decade")  # to which dates can be coarsened
 
 TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that the user can set for a column
+# How the form of one column asks for settings that otherwise name their columns.
+OF_COLUMN = {
+    "rename": ("Name", "leave empty to keep the name in the file"),
+    "types": ("Read as", ""),
+    "date_format": ("Format of its dates", "like %d.%m.%Y"),
+    "missing": ('Texts that mean "missing" in this column', "separated by commas, like 97, 98"),
+    "thousands": ("Its thousands separator", ""),
+}
 
 MODELS = {
     "": "Ranges for numbers and dates; for other values, the value or *.",
@@ -58,6 +66,16 @@ MODELS = {
     "calendar": "Longer and longer periods: day, month, year.",
     "prefix": "The first characters of a code, such as 021**.",
     "ready": "A ready-made hierarchy, such as countries in their regions.",
+}
+
+SUGGESTED = "suggested"
+# Models that several columns can get at once: what each is called, and which columns it needs.
+MANY_MODELS = {
+    "interval": ("ranges", "Ranges need numbers or dates."),
+    "calendar": ("longer and longer periods", "Periods need dates."),
+    "prefix": ("first characters", "First characters need codes or texts, not dates."),
+    "suppression": ("the value or *", ""),
+    "subset": ("sets of values", ""),
 }
 
 

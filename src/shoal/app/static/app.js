@@ -62,7 +62,7 @@ for (const line of document.querySelectorAll("[data-looking]")) {
 
 // Show only the options of the chosen model.
 const showOptions = (form) => {
-  const kind = form.querySelector("select[name=model]").value;
+  const kind = form.querySelector("select[name=model], select[data-kind]").value;
   for (const part of form.querySelectorAll("[data-for]")) {
     part.hidden = !part.dataset.for.split(" ").includes(kind);
   }
@@ -70,14 +70,6 @@ const showOptions = (form) => {
 for (const form of document.querySelectorAll("form[data-model]")) {
   showOptions(form);
   form.addEventListener("change", () => showOptions(form));
-}
-
-// Fields that only some roles have.
-for (const box of document.querySelectorAll("[data-roles]")) {
-  const role = box.closest(".choice").querySelector("select.role");
-  role.addEventListener("change", () => {
-    box.hidden = !box.dataset.roles.split(" ").includes(role.value);
-  });
 }
 
 // A dropped file, and how much of it has been sent.
@@ -143,5 +135,8 @@ setTimeout(() => {
   for (const form of document.querySelectorAll("form[hx-trigger]")) {
     const field = [...form.elements].find((one) => one.name && isChanged(one));
     field?.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  for (const field of document.querySelectorAll("select[hx-trigger], input[hx-trigger]")) {
+    if (isChanged(field)) field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });

@@ -24,18 +24,18 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import check, look, month, preview, run, tables
+    from shoal.app.worker import check, look, month, preview, released_rows, run, tables
 
     return {
         "look": look.look,
-        "rows": look.rows,
+        "rows": preview.preview,
         "types": look.types,
         "single": look.single,
         "check": check.check,
         "failing": check.failing_rows,
         "settings": look.take_settings,
         "month": month.compare,
-        "preview": preview.preview,
+        "preview": released_rows.first_rows,
         "estimate": run.estimate,
         "build": tables.build_hierarchy,
         "write": tables.write_outline,

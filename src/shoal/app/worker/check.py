@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.app.projects import Project, write_json
-from shoal.app.worker.look import LONGEST
+from shoal.app.worker.preview import LONGEST
 from shoal.app.worker.tables import path_of
 from shoal.assess.singling_out import count_identified
 from shoal.encoding.encode import distinct_rows

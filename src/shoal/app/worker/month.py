@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.app.projects import Project, read_json, write_json
-from shoal.app.worker.look import LEAST, type_of
+from shoal.app.worker.charts import LEAST
+from shoal.app.worker.look import type_of
 from shoal.app.worker.tables import column_of, open_project
 from shoal.data.open import open_table
 from shoal.encoding.models import Hierarchy

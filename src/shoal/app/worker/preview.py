@@ -1,90 +1,83 @@
-"""The first rows of a finished release and, if the user asks, an original record that fits each of them."""
+"""The first and last rows of a table's file as they are, so that the user can point at the column names."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import csv
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from shoal.app.projects import read_json
-from shoal.app.worker.look import LONGEST
-from shoal.assess.comparison import Comparison, read_comparison
-from shoal.data.open import open_table
-from shoal.encoding.frames import Frame
-from shoal.encoding.other_columns import coarse_input, coarsened
+from shoal.app.worker.tables import input_of, open_project, path_of
+from shoal.data.files import excel, text
+from shoal.data.files.csv import DELIMITERS, delimiter_of
+from shoal.data.files.formats import suffix_of
 from shoal.encoding.source import Input
-from shoal.errors import InputError
-from shoal.settings.settings import make_settings
 
-ROWS = 10
-FILES = ("release.parquet", "release.csv")  # one of which every finished run has
-
-
-def preview(answer: Any, project: str, run: str, originals: bool = False) -> dict[str, Any]:
-    """The first released rows as texts. With `originals`, also records of the table that fit them."""
-    folder = Path(run)
-    files = [folder / name for name in FILES if (folder / name).exists()]
-    if not files:
-        raise InputError("The files of this run are gone. Start a new run.")
-    released = open_table(files[0], Input()).data
-    names = list(released.columns)
-    rows = _texts(released, names, range(min(ROWS, released.shape[0])))
-    found = {"columns": names, "rows": rows, "records": released.shape[0]}
-    return {**found, **(_originals(folder, released, names, len(rows)) if originals else {})}
+FIRST, LAST = 20, 5  # rows that are shown
+LONGEST = 60  # characters of a cell that are shown
+WHOLE = 1 << 26  # bytes of a text file up to which its last rows are shown, too
+TEXTS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
-def _originals(folder: Path, released: Frame, names: list[str], rows: int) -> dict[str, Any]:
-    """For each of the first rows, a record that fits and how many fit by their quasi-identifiers."""
-    settings = make_settings(folder / "settings.toml")
-    source = open_table(read_json(folder / "run.json")["table"], settings.reading)
-    coarse = coarsened(source, settings.coarsen, settings.reading)
-    own = replace(settings, reading=coarse_input(settings.reading, settings.coarsen))
-    known = {*settings.quasi_identifiers, *settings.sensitive, *settings.pseudonyms}
-    others = [name for name in names if name in source.data.columns and name not in known]
-    compared = read_comparison(coarse.data, released, own, others)
-    shown = [name for name in names if name in source.data.columns]
-    chosen: list[int] = []
-    counts = []
-    for row in range(rows):
-        fits = fitting(compared, row)
-        counts.append(int(np.count_nonzero(fits)))
-        same = fits & _unchanged(compared, row)
-        same[[place for place in chosen if place >= 0]] = False
-        chosen.append(int(np.argmax(same)) if same.any() else -1)
-    texts = _texts(source.data, shown, [max(place, 0) for place in chosen])
-    fitted = [
-        dict(zip(shown, row, strict=True)) if place >= 0 else None
-        for row, place in zip(texts, chosen, strict=True)
-    ]
-    return {"originals": fitted, "fits": counts}
+def preview(answer: Any, project: str) -> dict[str, Any]:
+    """The first rows, before anything is taken for column names, and the last ones if that is quick.
+
+    `header_row` is the row that has the column names now; it is None for formats that know their columns.
+    """
+    path, how = path_of(project), input_of(project)
+    suffix = suffix_of(path)
+    if suffix == ".xlsx":
+        first, last = _ends(excel.raw_rows(path, how.sheet))
+    elif suffix in TEXTS:
+        first, last = _of_text(path, how)
+    else:
+        return _typed_rows(project)
+    return {
+        "rows": _shown(first),
+        "last": _shown(last),
+        "header_row": how.header_row or 1,
+        "skip_last": how.skip_last or 0,
+    }
 
 
-def fitting(compared: Comparison, row: int) -> npt.NDArray[np.bool_]:
-    """Which records of the table have the quasi-identifiers that a released row may stand for."""
-    group = int(compared.groups[row])
-    fits = np.ones(compared.table.records, dtype=np.bool_)
-    for number, column in enumerate(compared.table.columns):
-        inside = column.form.holds(compared.of_column(number)[:, [group]])[:, 0] > 0
-        fits &= inside[compared.table.codes[:, number]]
-    return fits
+def sheets_of(path: Path) -> list[str]:
+    """The names of a workbook's sheets; none if the file is no workbook."""
+    return excel.sheet_names(path) if suffix_of(path) == ".xlsx" else []
 
 
-def _unchanged(compared: Comparison, row: int) -> npt.NDArray[np.bool_]:
-    """Which records of the table have the same values as a released row in the columns released unchanged."""
-    same = np.ones(compared.table.records, dtype=np.bool_)
-    for name, codes in compared.released.items():
-        same &= compared.table.sensitive[name].codes == codes[row]
-    return same
+def _of_text(path: Path, how: Input) -> tuple[list[Any], list[Any]]:
+    is_large = path.stat().st_size > WHOLE
+    data = text.load_text(path, how.encoding, is_large).data
+    start = _decoded(data[: 1 << 16])
+    delimiter = delimiter_of(how) or max(DELIMITERS, key=start.count)
+    if is_large or path.suffix.lower() == ".gz":
+        return list(islice(csv.reader(start.splitlines(True), delimiter=delimiter), FIRST)), []
+    return _ends(csv.reader(_decoded(data).splitlines(True), delimiter=delimiter))
 
 
-def _texts(frame: Frame, names: list[str], places: Any) -> list[list[str]]:
-    """Cells of some rows as short texts."""
-    few = frame[list(places)]
-    cells = [
-        ["" if value is None else str(value)[:LONGEST] for value in few.get_column(name).to_list()]
-        for name in names
-    ]
-    return [list(row) for row in zip(*cells, strict=True)]
+def _decoded(data: bytes) -> str:
+    """The text of a file, whose encoding may not be known yet."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _ends(rows: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """The first rows, and the last of the others."""
+    given = list(rows)
+    return given[:FIRST], given[max(FIRST, len(given) - LAST) :]
+
+
+def _typed_rows(project: str) -> dict[str, Any]:
+    """The first rows of a format that knows its columns, and names them."""
+    frame = open_project(project).data
+    few = frame[: min(FIRST, frame.shape[0])]
+    cells = [few.get_column(name).to_list() for name in frame.columns]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return {"rows": _shown(rows), "last": [], "header_row": None, "skip_last": 0}
+
+
+def _shown(rows: Iterable[Sequence[Any]]) -> list[list[str]]:
+    return [["" if cell is None else str(cell)[:LONGEST] for cell in row] for row in rows]

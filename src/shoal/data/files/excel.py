@@ -271,6 +271,28 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], str, dict[str
     )
 
 
+def raw_rows(path: Path, sheet: str | None) -> list[list[Any]]:
+    """All rows of a sheet as they are, without their empty ends."""
+    return _rows(path, sheet)[0]
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The names of the sheets with cells; none if the file is no complete workbook."""
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _check_unpacked(path)
+            workbook = load_workbook(path, read_only=True)
+            try:
+                return [sheet.title for sheet in workbook.worksheets]
+            finally:
+                workbook.close()
+        except Exception:  # whoever reads the table says why it cannot be read
+            return []
+
+
 def _cells(sheet: Any) -> Iterator[list[Any]]:
     sheet.reset_dimensions()  # the stored size may be wrong, and would cut the sheet
     for row in sheet.iter_rows():
