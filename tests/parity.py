@@ -29,6 +29,7 @@ OF_THE_PLACE = {
     "seconds",
     "shown",
     "closed",
+    "source",
     "making",
     "dialect",
     "comparison",

@@ -72,7 +72,7 @@ def pages(number: int) -> dict[str, str]:
     figures |= {"verdict": {**verdict, "unprotected": unprotected}, "proofs": [], "problems": []}
     figures |= {"method": "cover"}
     look = {"records": number, "columns": [column(number)] * number, "lists": {}, "persons": []}
-    look |= {"encoding": None, "remarks": [], "methods": {}, "objectives": {}}
+    look |= {"encoding": None, "remarks": [], "methods": {}, "hierarchies": {}, "objectives": {}}
     project = FakeProject(number)
     state: dict[str, Any] = {
         "look": look, "settings": settings, "roles": dict.fromkeys("abc"[:number], "quasi-identifier"),

@@ -29,8 +29,8 @@ def test_a_row_that_is_pressed_has_the_column_names(opened: Steward) -> None:
     assert "Clinic report" not in page
     rows = opened.page("part/rows")
     assert "Clinic report" in rows, "rows above the names are shown, too"
-    assert 'aria-label="Row 5 contains the column names"' in rows
-    assert 'aria-label="Skip the last 2 rows"' in rows
+    assert 'aria-label="5 is the row of the column names"' in rows
+    assert 'aria-label="skip 2 rows at the end"' in rows
     answer = opened.post("rows", header_row="4")
     assert answer.status_code == 303
     assert "table?rows" in answer.headers["location"]
@@ -80,10 +80,14 @@ def test_the_sheets_of_a_workbook_are_a_list_to_choose_from(
     sheet.append(["name", "age"])
     for n in range(50):
         sheet.append([f"P{n}", 20 + n % 9])
+    visits = workbook.create_sheet("Visits")
+    visits.append(["visit", "day"])
+    for n in range(30):
+        visits.append([f"V{n}", n])
     workbook.save(tmp_path / "people.xlsx")
     page = opened.upload((tmp_path / "people.xlsx").read_bytes(), "people.xlsx")
-    assert "The table cannot be read" in page
-    assert "<option>People</option>" in page
+    for name in ("Cover", "People", "Visits"):
+        assert f">{name}</option>" in page
     assert 'id="sheet"' not in page, "nobody has to type its name"
     opened.post("rows", sheet="People")
     assert "50 records" in read(opened)

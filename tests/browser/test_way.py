@@ -198,7 +198,7 @@ def test_a_large_upload_does_not_grow_the_server_and_its_reading_is_cancelled(
     uploads = list(app.folder.glob("*/upload/large.csv"))
     assert uploads[0].stat().st_size == 200_000_000
     project = page.locator(".projects li", has_text="large.csv")
-    project.locator("summary").click()
+    project.locator("summary", has_text="Delete").click()
     project.get_by_role("button", name="Delete permanently").click()
     project.wait_for(state="detached")
     assert not uploads[0].exists()

@@ -155,7 +155,6 @@ CASES: dict[str, str | tuple[str, ...]] = {
     # init, demo
     "init nothing.csv": "'nothing.csv' does not exist. Check the path.",
     "init header.csv": 'The table has no records to learn from. Give at least one.',
-    "init twice.csv": TWICE,
     "init note.pdf": FORMAT,
     "init people.csv -o no/s.toml": "The folder 'no' does not exist. Create it or choose another.",
     "init people.csv -o people.csv --overwrite": LOST.format("people.csv"),

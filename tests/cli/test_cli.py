@@ -31,6 +31,7 @@ from shoal.solve.methods import METHODS, Cover, Partition
 
 COMMANDS = [
     "anonymize",
+    "advise",
     "apply",
     "audit",
     "evaluate",

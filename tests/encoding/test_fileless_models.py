@@ -205,6 +205,26 @@ def test_values_beyond_an_end_of_a_hierarchy_are_one_leaf():
     assert released([92, 70], tree) == ["*"] * 2
 
 
+@pytest.mark.parametrize(
+    ("tree", "options", "values", "text"),
+    [
+        ({"outer": {"inner": [4, 8, 9]}}, {"finest": 1, "high": 8}, [4, 9], "outer"),
+        ({"outer": {"inner": [4, 8, 9]}}, {"finest": 2, "high": 8}, [4, 9], "*"),
+        ({"outer": {"inner": [4, 8], "other": [3]}}, {"finest": 2, "high": 8}, [3, 8], "*"),
+        (
+            {"outer": {"inner": [1, 8], "other": [3]}},
+            {"finest": 2, "low": 1, "high": 8},
+            [1, 8],
+            "*",
+        ),
+    ],
+    ids=["a further label", "no further label", "a value outside the set", "two ends"],
+)
+def test_an_end_is_joined_under_no_label_below_the_finest_level(tree, options, values, text):
+    model = Hierarchy.from_dict({"*": {**tree, "rest": [5, 6]}}, **options)
+    assert released([*values, 5, 6], model) == [text] * 2 + ["rest"] * 2
+
+
 def test_ends_that_no_value_reaches_change_nothing():
     values = [20, 30, 40, 40]
     for model in (Interval, Subset, Suppression):

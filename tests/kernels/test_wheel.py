@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "shoal"
 DATA = {
+    ".tsv",
     ".css",
     ".csv",
     ".json",

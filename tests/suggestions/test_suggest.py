@@ -366,8 +366,9 @@ def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
     found = shoal.suggest(tmp_path / "t.csv")
     assert found.reading.decimal == ","
     models = [column.model for column in found.columns]
-    assert models == ["interval", "interval", "suppression", "order"]
-    assert found.unsure == ("age", "car")
+    assert models == ["interval", "interval", "suppression", "interval"]
+    assert found.reading.thousands == {"car": "."}
+    assert found.unsure == ("age",)
     shoal.anonymize(tmp_path / "t.csv", settings=found.settings(), method="mondrian", refine=False)
 
 

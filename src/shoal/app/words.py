@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from shoal.encoding.models.ready import READY as READY
 from shoal.errors import REASONS as REASONS
 
 STEPS = (

@@ -48,7 +48,7 @@ def advise(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Say what to change if a release is too coarse, and how much detail each change gains."""
+    """Say what to change if a release is too coarse."""
     from shoal.advice.advise import advise as search
     from shoal.advice.explore import explore as explored
     from shoal.api.advise import IN_MEMORY

@@ -41,7 +41,7 @@ def measures() -> None:
 
 
 def hierarchies() -> None:
-    """List the ready-made hierarchies, with their values, levels and sources."""
+    """List the ready-made hierarchies."""
     from shoal.api.catalogue import hierarchy_facts
     from shoal.cli.show import show_facts
 

@@ -45,6 +45,8 @@ def _are_dates(profile: Profile) -> Options | None:
 
 def options_of_codes(profile: Profile) -> Options | None:
     """A prefix makes sense for codes of at least three characters; numbers must all have as many, or zeros are lost."""
+    if profile.doubts:  # they are numbers that cannot be read
+        return None
     values = profile.found.values
     texts = values.cast(pa.large_string())
     lengths = pc.min_max(pc.utf8_length(texts)).as_py()

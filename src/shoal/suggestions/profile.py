@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
-from shoal.encoding.type_inference import even_places, infer
+from shoal.encoding.type_inference import all_match, even_places, infer
 from shoal.suggestions import words
 from shoal.suggestions.reading import (
     Counts,
@@ -201,7 +201,8 @@ def _doubts(column: NumberedColumn, typed: pa.DataType) -> list[str]:
     """Why numbers cannot be read as such."""
     if is_ordered(typed):
         return []
-    if pa.types.is_floating(column.values.type):
+    has_points = column.is_text and all_match(column.values, r"^[-+−]?[0-9]*\.[0-9]+$")
+    if has_points or pa.types.is_floating(column.values.type):
         return ["numbers with decimal points, while others have commas: use one of them everywhere"]
     if column.is_text and has_thousands(column.values):
         return ["numbers with thousands separators: remove these to use intervals"]

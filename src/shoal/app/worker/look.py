@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import __version__, samples
-from shoal.api.catalogue import list_methods
+from shoal.api.catalogue import list_hierarchies, list_methods
 from shoal.app.projects import OWN_KEY, Project, read_toml_file, write_json, write_toml_file
 from shoal.app.worker.charts import bars_of
 from shoal.app.worker.preview import sheets_of
@@ -96,6 +96,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     return {
         "version": __version__,
         "methods": list_methods(),  # here, because the server does not import what it takes to list them
+        "hierarchies": list_hierarchies(),
         "objectives": {name: MEASURES[name].meaning for name in OBJECTIVES},
         "records": found.records,
         "columns": columns,

@@ -130,6 +130,8 @@ def fold_tree(
 ) -> tuple[Tree, list[int], list[list[str]]]:
     """The tree of what may be released, and the leaf of it and its path for each leaf of the tree as given."""
     names, folded = _names(tree, finest), {}
+    paths = zip(names_above(tree), names, strict=True)
+    finer = {label for path, name in paths for label in path[: path.index(name)]}
     for name, end, sign in (("low", low, AT_MOST), ("high", high, AT_LEAST)):
         beyond = set() if end is None else _beyond(tree.leaves, name, low, high)
         if beyond:
@@ -141,13 +143,14 @@ def fold_tree(
             )
         for leaf in beyond:
             names[leaf] = label
-    below = _leaves_below(tree)
+    below, taken = _leaves_below(tree), finer.union(names)
     sets: dict[str, set[str]] = {}
-    for node, label in enumerate(tree.inner, start=len(tree.leaves)):
+    for node, own in enumerate(_own_names(tree)[len(tree.leaves) :], start=len(tree.leaves)):
         held = {names[leaf] for leaf in below[node] if names[leaf] not in folded}
         held |= {end for end, beyond in folded.items() if beyond <= below[node]}
-        if held and label not in names:
-            sets[label] = held
+        free = next((name for name in own if name not in taken), None)
+        if held and free is not None:
+            sets[free] = held
     kept = list(dict.fromkeys(names))
     found = hang_sets("Hierarchy", LabelledSets(kept, sets))
     place = {leaf: code for code, leaf in enumerate(found.leaves)}
