@@ -225,6 +225,13 @@ def test_an_end_is_joined_under_no_label_below_the_finest_level(tree, options, v
     assert released([*values, 5, 6], model) == [text] * 2 + ["rest"] * 2
 
 
+def test_an_end_of_a_single_value_is_no_level_more():
+    tree = {"*": {"A": [0, 1], "B": [2, 3]}}
+    for options in ({}, {"high": 3}, {"high": 2}, {"low": 0}):
+        form, _ = Hierarchy.from_dict(tree, **options).compile("x", pa.array([0, 1, 2, 3]), False)
+        assert form.levels[-1] == 2, options
+
+
 def test_ends_that_no_value_reaches_change_nothing():
     values = [20, 30, 40, 40]
     for model in (Interval, Subset, Suppression):

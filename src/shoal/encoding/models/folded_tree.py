@@ -162,7 +162,7 @@ def _folded_paths(tree: Tree, names: list[str], folded: dict[str, set[int]]) -> 
     below, node_of = _leaves_below(tree), _node_of(tree)
     paths = label_paths(tree)
     above_end = {
-        end: [name for name in paths[min(beyond)] if beyond <= below[node_of[name]]]
+        end: [name for name in paths[min(beyond)][1:] if beyond <= below[node_of[name]]]
         for end, beyond in folded.items()
     }
     return [
