@@ -79,6 +79,17 @@ def briefly() -> Iterator[None]:
         yield
 
 
+# Rooms whose tests are about what refinement reaches, show what users see, or compare with another process.
+FULLY = {"app", "golden", "kernels", "project", "solve"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def briefly_elsewhere(request: pytest.FixtureRequest) -> None:
+    """Let quick refinement do less in all other rooms: seconds for each release would be most of a run."""
+    if request.path.parent.name not in FULLY:
+        request.getfixturevalue("briefly")
+
+
 @pytest.fixture(params=ENGINES, scope="module")
 def engine(request: pytest.FixtureRequest) -> str:
     """Every engine that reads files."""

@@ -38,8 +38,6 @@ from shoal.encoding.other_columns import coarsened
 from shoal.encoding.source import Input, Source
 from tests.parity import rounded
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 SCHOOLS = ("none", "primary", "secondary", "degree")
 TREE = {"*": {"East": ["02139", "02140"], "West": {"Coast": ["90210", "90211"]}}}
 RECORDS = 60

@@ -18,8 +18,6 @@ import shoal
 from shoal.audits.requirements.base import Requirement
 from shoal.solve.methods import METHODS
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 GROUPING = [name for name, method in METHODS.items() if method.homogeneous]
 HONEST = [name for name in GROUPING if METHODS[name]().honours_requirements()]
 

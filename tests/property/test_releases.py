@@ -27,8 +27,6 @@ from tables import Sample
 import shoal
 from shoal.solve.methods import METHODS as METHOD_KINDS
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.list_methods()},
     "mondrian, relaxed": shoal.Mondrian(strict=False),

@@ -12,8 +12,6 @@ from reference import requirements as twins
 import shoal
 from shoal.solve.methods import METHODS
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 HONEST = [name for name, method in METHODS.items() if method().honours_requirements()]
 
 

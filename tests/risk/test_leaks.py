@@ -11,8 +11,6 @@ from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.risk.leaks import find_leaks
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 RNG = np.random.default_rng(5)
 N = 400
 AGE = RNG.integers(18, 90, N)

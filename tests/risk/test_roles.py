@@ -10,8 +10,6 @@ import pytest
 
 import shoal
 
-pytestmark = pytest.mark.usefixtures("briefly")
-
 PEOPLE = pd.DataFrame(
     {
         "name": list("abcdef"),
