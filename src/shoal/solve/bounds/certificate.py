@@ -24,6 +24,7 @@ from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
 from shoal.solve.bounds.diverse import DiverseAscent
 from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
+from shoal.solve.bounds.record_bound import record_bound
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights
 
@@ -166,7 +167,11 @@ class Certifier:
             self._cells = PointTrees(self.problem, by_value=True)
             self._begin(DiverseAscent(self._cells, self._cells.least_of_points(above)), most)
         else:
-            self._begin(Ascent(self._cells, self._cells.least_of_points(above)), most)
+            ascent = Ascent(self._cells, self._cells.least_of_points(above))
+            self._begin(ascent, most)
+            if ascent.slack > 0:  # a walk over all cells took too long
+                costs = self._cells.least_of_points(released)
+                self._keep(record_bound(self._cells, costs, most), "sets of k records")
         self._tighten(most)
 
     def _begin(self, ascent: Ascent, most: float) -> None:
