@@ -28,7 +28,7 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "relax.CHEAP_DIVERSE": (0.3, 0.7),
     "relax.FAR": (1.35, 2.0),
     "relax.WALK": (0.2, 0.4),
-    "relax.SHARE": (0.5, 0.9),
+    "relax.SHARE": (0.7, 1.0),
     "relax.FINISHING": (2, 8),
     "repack.CERTAIN": (0.2, 0.5),
     "repack.LITTLE": (3e-4, 3e-3),

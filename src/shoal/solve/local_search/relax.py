@@ -152,13 +152,13 @@ class Relaxation:
 RISE, FEWEST, CHEAP, CHEAP_DIVERSE = 0.025, 2, 0.15, 0.5
 GIVE_UP = 1.25  # times the cost of the best partition; where rounding costs more, the relaxed problem is too far away
 # Times the bound for k alone. Where a rounded partition costs more, what is required beyond k decides what it costs: on
-# Adult, with entropy of the income 4 times. With distinct values or entropy of the occupation it is 1.1 to 1.3 times.
+# Adult, with entropy of the income, 5 times. With distinct values or entropy of the occupation it is 1.1 to 1.2 times.
 FAR = 1.5
 WALK = 0.3  # share of the whole budget that a walk over all cells may take; where it takes more, it is not tried
-SHARE = 0.7  # of the whole budget that a step may take
-# Units of work: a point that a walk looks at, a point of a known cell between walks, a record that is rounded, and
-# what a pass takes on the smallest table.
-PER_LOOK, PER_SWEPT, PER_RECORD, PER_PASS = 5, 17, 1_000, 3e6
+SHARE = 0.9  # of the whole budget that passes may take, except the first
+# Units of work: a point that a walk looks at, with k alone and with requirements, a point of a known cell between
+# walks, a record that is rounded, and what a pass takes on the smallest table.
+PER_LOOK, PER_DIVERSE_LOOK, PER_SWEPT, PER_RECORD, PER_PASS = 5, 10, 17, 1_000, 3e6
 
 
 class Relax(Neighbourhood):
@@ -210,7 +210,7 @@ class Relax(Neighbourhood):
             relaxation, least = self._begin(now), FEWEST
         if not relaxation.is_possible:
             return None
-        cheap = CHEAP_DIVERSE if self._diverse else CHEAP
+        cheap = CHEAP_DIVERSE if self._diverse else CHEAP * (not self.problem.tallied)
         passes, goes_on = 0, True
         while goes_on:
             before, done = relaxation.total, self.meter.done
@@ -222,13 +222,17 @@ class Relax(Neighbourhood):
             goes_on = goes_on and share < (SHARE if rises else cheap)
         return self._rounded(relaxation)
 
+    @property
+    def _per_look(self) -> int:
+        return PER_DIVERSE_LOOK if self._diverse else PER_LOOK
+
     def _begin(self, now: SearchState) -> Relaxation:
         self._begun_at = self.meter.pace
-        looks = WALK * self._begun_at / PER_LOOK
+        looks = WALK * self._begun_at / self._per_look
         prices, closures = now.search.price, now.closures
         relaxation = Relaxation(self.problem, prices, closures, self._diverse, looks)
         self._relaxation = relaxation
-        self.meter.add(PER_LOOK * relaxation.looked)
+        self.meter.add(self._per_look * relaxation.looked)
         return relaxation
 
     def _rounded(self, relaxation: Relaxation) -> SearchState:
@@ -243,7 +247,7 @@ class Relax(Neighbourhood):
         """Do some work on the relaxed problem, and count it."""
         looked, swept = relaxation.looked, relaxation.swept
         result = work()
-        self.meter.add(PER_LOOK * (relaxation.looked - looked))
+        self.meter.add(self._per_look * (relaxation.looked - looked))
         self.meter.add(PER_SWEPT * (relaxation.swept - swept))
         return result
 
