@@ -22,7 +22,9 @@ from shoal.solve.problem import Problem
 
 MANY = 100_000  # records; more are refined in parts
 # Quick refinement ends when a whole budget of work would gain less than this share of the cost at the present rate:
-# LITTLE before the least budget is spent, SLOPE after that.
+# LITTLE before the least budget is spent, SLOPE after that. With LITTLE at 0.02, samples of 3,000 and 10,000 records of
+# Adult lose 1 to 2 % more; at 0.005 tables take longer and lose as much. With SLOPE at 0.06, a table of 40 columns
+# loses 1 % more.
 LITTLE, SLOPE = 0.01, 0.02
 PER_STEP = 3e6  # units of work, whatever a step does
 TIE = 1e-9  # share of the cost below which the cost and its bound count as equal
