@@ -109,14 +109,14 @@ def costs_of(problem: Problem, solved: Assignment) -> Floats:
 
 def join_assignments(parts: Sequence[Assignment]) -> Assignment:
     """All assignments as one, the groups of each numbered without gaps, one after the other."""
-    nothing = np.zeros(0, np.int64)
-    rows, counts, groups, known = [nothing], [nothing], [nothing], 0
+    rows: list[Records] = [np.zeros(0, np.int64)]
+    counts, groups, known = rows.copy(), rows.copy(), 0
     for part in parts:
         numbers, place = np.unique(part.groups, return_inverse=True)
         own = place.reshape(-1) - np.count_nonzero(numbers < 0)
         rows.append(part.rows)
         counts.append(part.counts)
         groups.append(np.where(own >= 0, own + known, -1))
-        known += np.count_nonzero(numbers >= 0)
-    found = [np.concatenate(arrays) for arrays in (rows, counts, groups)]
-    return Assignment(found[0], found[1], found[2].astype(np.int32))
+        known += int(np.count_nonzero(numbers >= 0))
+    numbered = np.concatenate(groups).astype(np.int32)
+    return Assignment(np.concatenate(rows), np.concatenate(counts), numbered)

@@ -35,12 +35,12 @@ def can_be_solved(problem: Problem, left: Records) -> bool:
 # Lenders of a combination at most, as a multiple of k. On the 1,193,504 records of `benchmarks large`, k lenders lose
 # .4 % more than solving everything, 2k lose the same.
 MOST_LENDERS = 2
-# Records to be solved, lenders included; beyond, lenders would cost minutes and gain less than one percent.
+# Lenders in all, and records from which on some are set aside: more would cost minutes and gain less than one percent.
 COMFORTABLE = 1_000_000
 
 
 def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = None) -> Records:
-    """Return how many records of each row are released exactly, so that at most so many are left to be solved.
+    """Return how many records of each row are released exactly, so that at most so many are left, and as many lenders.
 
     What is set aside of a combination of quasi-identifiers meets the requirement, and so does all that is left. If
     even without lenders more than `most` are left, that is so; if all records fit, nothing is set aside. Which records
@@ -55,7 +55,8 @@ def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = 
     place = distinct_rows(problem.codes).place
     total = np.bincount(place, counts).astype(np.int64)
     enough = which_comply(problem, place, counts)
-    lenders = _lenders(total, enough, problem.k, comfortable)
+    needing = int(total[~enough].sum())
+    lenders = _lenders(total, enough, problem.k, needing + comfortable) if needing <= most else 0
     aside = _lent(problem, place, counts, enough, lenders, drawn)
     while not can_be_solved(problem, counts - aside):
         lenders = max(problem.k, 2 * lenders)

@@ -50,9 +50,10 @@ def solve(
 ) -> Solution:
     """Assign every record of a counted problem to a group.
 
-    At most `most` records are solved at once. What meets the requirement alone is set aside first; where more than
-    that is left, it is solved in rounds, their parts `elsewhere` if that is ready. Where records are equal in all that
-    a method sees, `secret` decides which of them go where, so that no group gets those of one sensitive value first.
+    At most `most` records are solved at once, and as many that lend. What meets the requirement alone is set aside
+    first; where more than that is left, it is solved in rounds, their parts `elsewhere` if that is ready. Where records
+    are equal in all that a method sees, `secret` decides which of them go where, so that no group gets those of one
+    sensitive value first.
     Methods that recode globally, or promise how close to the optimum they come, solve all records or none.
 
     Raises
@@ -91,9 +92,10 @@ class _Run:
         if may_set_aside(self.method):
             self.progress("setting aside", 0, 1)
             aside = set_aside(problem, self.most, chance)
-        left, notes = counts - aside, list(aside_notes(aside, problem))
-        other, kept = self.elsewhere, join_assignments([])
-        if left.sum() > self.most:
+        left: Records = counts - aside
+        notes, kept = list(aside_notes(aside, problem)), join_assignments([])
+        other = self.elsewhere
+        if left.sum() > 2 * self.most:  # as many again may be there to lend
             used = other if other is not None and other.is_ready() else None
             how = (problem, self.method, self.seed, self.progress, self.most, chance, used)
             left, kept = Rounds(*how).solve(left)
@@ -124,7 +126,7 @@ class _Run:
     def _refined(
         self, found: Assignment, aside: Records, is_cut: bool, chance: np.random.Generator
     ) -> tuple[Assignment, tuple[str, ...]]:
-        """Refine what a method made, together with as many records of the stock as there is room for.
+        """Refine what a method made, together with as many that are set aside as there is room for.
 
         There always is for a table of up to MANY records. On the 30,162 of Adult, choosing cells without those that
         are set aside, a tenth, lost 1.5 %.

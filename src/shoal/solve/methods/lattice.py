@@ -42,12 +42,18 @@ def make_ladders(problem: Problem) -> list[Ladder]:
 
 def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
     rungs = _rungs(column.form, column.counts, _positions(j, problem))
-    records = np.zeros((problem.class_count, column.form.size))
-    np.add.at(records, (problem.classes, problem.codes[:, j]), 1.0)
-    shares = records / problem.table.records
+    shares = records_by_code(problem, j) / problem.table.records
     costs = np.array([(shares * rung_costs(problem, j, rung)).sum() for rung in rungs])
     order = np.argsort(costs, kind="stable")
     return Ladder(tuple(rungs[i] for i in order), costs[order])
+
+
+def records_by_code(problem: Problem, j: int) -> Floats:
+    """The records of each class that have each code in column j: float64[classes, codes]."""
+    size = problem.columns[j].form.size
+    joint = problem.classes * size + problem.codes[:, j]
+    counts = np.bincount(joint, minlength=problem.class_count * size)
+    return counts.reshape(problem.class_count, size).astype(np.float64)
 
 
 def _positions(j: int, problem: Problem) -> Floats:
