@@ -23,11 +23,10 @@ from shoal.app.context import (
     with_problem,
 )
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 from shoal.app.words import STEPS
 
 MOST_FIELDS = 20_000  # of one form: a table may have thousands of columns
-NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class FormHandlers:
@@ -63,21 +62,11 @@ class FormHandlers:
 
     async def upload(self, request: Request) -> Response:
         """Open a file that was dropped or chosen."""
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._home(str(error), error.status)
-        except OSError as error:
-            return self._home(
-                f"The file could not be copied: {error.strerror}. Open it by its path instead."
-            )
-        else:
-            if path is None:
-                return self._home(NO_FILE)
+
+        async def use(path: Path) -> Response:
             return self._opened(request, self.office.projects.adopt(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
+
+        return await with_upload(request, self.office.projects, use, self._home)
 
     async def open(self, request: Request) -> Response:
         """Open a file on this computer without copying it."""
@@ -254,18 +243,15 @@ class FormHandlers:
         """Read a hierarchy from an uploaded CSV file."""
         project = self.office.project(request)
         name, target = self._new_tree(request, project)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-            if path is None:
-                return self.office.page("generalization", project, 422, problems=[NO_FILE])
+
+        async def use(path: Path) -> Response:
             shutil.move(path, project.folder / target)
-        except UploadRejected as error:
-            problems, status = [str(error)], error.status
-            return self.office.page("generalization", project, status, problems=problems)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return await self._tree(request, project, name, target, "tree")
+            return await self._tree(request, project, name, target, "tree")
+
+        def refused(problem: str, status: int) -> Response:
+            return self.office.page("generalization", project, status, problems=[problem])
+
+        return await with_upload(request, self.office.projects, use, refused)
 
     async def _tree(
         self, request: Request, project: Project, name: str, target: str, task: str, **given: Any
