@@ -115,20 +115,16 @@ class FormHandlers:
         else:
             project.undo()
         if project.settings.get("input") != before:
-            self._look_again(project)
+            self.office.look_again(project)
         back = forms.text(await form_of(request), "step")
         return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
-
-    def _look_again(self, project: Project) -> None:
-        (project.folder / "look.json").unlink(missing_ok=True)
-        self.office.jobs.look(project)
 
     async def input(self, request: Request) -> Response:
         """Save how the file is read, and read it again."""
         project, form = self.office.project(request), await form_of(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def rows(self, request: Request) -> Response:
@@ -156,7 +152,7 @@ class FormHandlers:
         except forms.InvalidEntry as error:
             return self.office.page("table", project, 422, problems=[str(error)])
         if is_new:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table?rows#preview", 303)
 
     async def cancel_look(self, request: Request) -> Response:
@@ -175,7 +171,7 @@ class FormHandlers:
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
             if project.change(forms.with_types(project.settings, form, look)):
-                self._look_again(project)
+                self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:

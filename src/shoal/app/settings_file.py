@@ -71,11 +71,7 @@ class SettingsPages:
         )
         if problems:
             return self._refused(project, problems)
-        before = project.settings.get("input")
-        project.change(found["content"])
-        if project.settings.get("input") != before:
-            (project.folder / "look.json").unlink(missing_ok=True)
-            self.office.jobs.look(project)
+        self.office.change(project, found["content"])
         if project.is_check:
             (project.folder / "asked").touch(mode=0o600)
             return RedirectResponse(f"/p/{project.id}/check", 303)
