@@ -200,7 +200,7 @@ def described(model: Model) -> str:
         case "interval" if isinstance(step, str):
             return f"ranges of {step}s"
         case "interval" if step is not None:
-            return f"ranges of bins of {step:g}"
+            return f"ranges in steps of {step:g}"
         case "interval":
             return "ranges from value to value"
         case "calendar":
