@@ -16,6 +16,7 @@ from shoal.settings.settings import Settings
 
 TRYING = "trying changes"
 KS = (2, 3, 5, 10, 20, 50, 100, 200)
+MOST_COLUMNS = 20  # that are left out one at a time, so that a wide table takes minutes, not hours
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def explored(trials: Trials, settings: Settings, progress: Progress) -> list[Exp
     """The same on trials that exist already."""
     trials = replace(trials, has_sensitive=True)
     trials.plan(settings)  # raises what is wrong with the settings
-    tried, found = list(_tried(settings)), []
+    tried, found = list(_tried(trials, settings)), []
     for place, (own, left_out, requirement) in enumerate(tried):
         progress(TRYING, place, len(tried))
         if trials.share < 1 and trials.share * own.k < LEAST_K:
@@ -76,12 +77,22 @@ def explored(trials: Trials, settings: Settings, progress: Progress) -> list[Exp
     return found
 
 
-def _tried(settings: Settings) -> Iterator[tuple[Settings, str | None, str | None]]:
+def _tried(trials: Trials, settings: Settings) -> Iterator[tuple[Settings, str | None, str | None]]:
     """Settings to try, with the column that is left out and the requirement in words."""
     for k in sorted({*KS, settings.k}):
         yield replace(settings, k=k), None, None
-    names = list(settings.quasi_identifiers)
-    for name in names if len(names) > 1 else []:
+    for name in _columns(trials, settings):
         yield Change(LEAVE_OUT, "", name).applied(settings), name, None
     for change in compared_requirements(settings):
         yield change.applied(settings), None, change.what
+
+
+def _columns(trials: Trials, settings: Settings) -> list[str]:
+    """The quasi-identifiers to leave out one at a time: of many, those that lose most."""
+    names = list(settings.quasi_identifiers)
+    if len(names) <= MOST_COLUMNS:
+        return names if len(names) > 1 else []
+    rough = trials.measure(settings, has_effort=False)
+    lost = rough.columns if rough else {}
+    chosen = sorted(names, key=lambda name: -lost.get(name, 0.0))[:MOST_COLUMNS]
+    return [name for name in names if name in chosen]

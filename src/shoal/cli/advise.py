@@ -41,7 +41,7 @@ def advise(
         bool,
         typer.Option(
             "--explore",
-            help="Instead show loss and highest risk for several k, without each column and for other requirements.",
+            help="Instead show loss and highest risk for several k, without each column and with other requirements.",
         ),
     ] = False,
     reading: dict[str, Any],

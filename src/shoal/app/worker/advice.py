@@ -47,6 +47,7 @@ def explore(answer: Any, project: str) -> dict[str, Any]:
         "sampled": Trials.of(source, settings).sampled,
         "rows": [row.to_dict() for row in rows],
         "k": settings.k,
+        "quasi_identifiers": len(settings.quasi_identifiers),
         "patches": patches,
     }
     write_json(Path(project) / "explore.json", facts)
