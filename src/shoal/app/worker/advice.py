@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal import __version__
 from shoal.advice.advise import advise as search
 from shoal.advice.explore import explore as explored
 from shoal.advice.trials import Trials
@@ -55,8 +56,8 @@ def explore(answer: Any, project: str) -> dict[str, Any]:
 
 
 def _opened(answer: Any, project: str) -> tuple[dict[str, Any], Source, Settings]:
-    """The settings as they are now, as text for a later comparison, with the table and what is made of them."""
-    asked = {"asked": Project(Path(project)).settings_text}
+    """What identifies a result: this version and the settings as they are now; with the table and its settings."""
+    asked = {"version": __version__, "asked": Project(Path(project)).settings_text}
     settings = replace(make_settings(Path(project) / "settings.toml"), series=False)
     Telling(answer)("reading", 0, 1)
     return asked, open_table(path_of(project), settings.reading), settings
@@ -98,9 +99,12 @@ def _differences(
         old, new, place = before.get(key), after.get(key), (*at, key)
         if old == new:
             continue
-        both = isinstance(old, dict) and isinstance(new, dict)
-        is_model = at == ("quasi_identifiers",) and both and _model(old) != _model(new)
-        if both and not is_model:
+        is_column = at == ("quasi_identifiers",)
+        if (
+            isinstance(old, dict)
+            and isinstance(new, dict)
+            and not (is_column and _model(old) != _model(new))
+        ):
             yield from _differences(old, new, place)
         else:
             yield {"at": list(place), "value": new}
