@@ -75,9 +75,9 @@ class _Patches:
         """What is different, with its place in the file; the value None removes it."""
         found = list(_differences(self.before, json_ready(content_of(settings))))
         for own in found:
-            section, name = own["at"][0], own["at"][-1]
-            if section == "quasi_identifiers" and "rows" in (own["value"] or {}):
-                own["value"] = self._with_file(name, own["value"], settings)
+            section, name, entry = own["at"][0], own["at"][-1], own["value"]
+            if section == "quasi_identifiers" and isinstance(entry, dict) and "rows" in entry:
+                own["value"] = self._with_file(name, entry, settings)
         return found
 
     def _with_file(self, name: str, entry: dict[str, Any], settings: Settings) -> dict[str, Any]:
