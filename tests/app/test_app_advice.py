@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from stewards import Steward, let_in
 import shoal
 from shoal.advice.changes import LEAVE_OUT, MODEL, OTHER_K, REQUIREMENT, SUPPRESSION, WEIGHT, Change
 from shoal.app.advice import state_of, with_patch
-from shoal.app.projects import Projects, read_toml_file, write_toml_file
-from shoal.app.worker.advice import _Patches
+from shoal.app.projects import Project, Projects, read_toml_file, write_toml_file
+from shoal.app.worker.advice import Patches
 from shoal.data.open import open_table
 from shoal.settings.settings import Settings
 from shoal.settings.toml import content_of
@@ -178,10 +177,8 @@ def test_a_job_that_is_cancelled_leaves_nothing_and_pages_stay_there(steward: St
     (steward.folder / "advice.json").unlink(missing_ok=True)
     steward.post("advice/start")
     assert "Other settings are being tried" in steward.page("advice")
-    assert steward.get("advice/status").json()["status"] == "running"
-    start = time.monotonic()
     steward.page("columns")
-    assert time.monotonic() - start < 10
+    assert steward.get("advice/status").json()["status"] == "running"
     steward.post("advice/cancel")
     page = steward.page("advice")
     assert "Cancelled. Nothing was kept." in page
@@ -198,12 +195,10 @@ def test_settings_without_a_release_say_why(steward: Steward) -> None:
 
 
 def test_a_table_without_quasi_identifiers_is_refused_at_once(steward: Steward) -> None:
-    text = read_toml_file(steward.folder / "settings.toml")
     (steward.folder / "settings.toml").write_text(
         "[requirement]\nk = 5\n[columns]\nothers = 'drop'\n", encoding="utf-8"
     )
     answer = steward.post("advice/start")
-    assert text["quasi_identifiers"]
     assert answer.status_code == 422
     assert "No column is a quasi-identifier yet" in answer.text
 
@@ -211,8 +206,6 @@ def test_a_table_without_quasi_identifiers_is_refused_at_once(steward: Steward) 
 def test_the_file_of_a_new_month_forgets_what_was_measured(
     steward: Steward, tmp_path: Path
 ) -> None:
-    from shoal.app.projects import Project
-
     project = Project(steward.folder)
     before = {name: (project.folder / name) for name in ("project.toml", "look.json")}
     kept = {path: path.read_bytes() for path in before.values()}
@@ -284,7 +277,7 @@ def test_a_patch_of_the_settings_file_is_the_change_that_was_measured(
     (project.folder / "sex.csv").write_text("f,*\nm,*\n", encoding="utf-8")
     before = Settings.load(path)
     wanted = CHANGES[case].applied(before)
-    patch = _Patches(str(project.folder), open_table(table), before)(wanted)
+    patch = Patches(str(project.folder), open_table(table), before)(wanted)
     own = project.settings
     write_toml_file(path, with_patch(own, json.loads(json.dumps(patch))))
     assert content_of(Settings.load(path)) == content_of(wanted)

@@ -25,7 +25,7 @@ def advise(answer: Any, project: str) -> dict[str, Any]:
     """Write `advice.json`: what would keep more detail, and how to change the settings to get it."""
     asked, source, settings = _opened(answer, project)
     found = search(source, settings, Telling(answer))
-    patch = _Patches(project, source, settings)
+    patch = Patches(project, source, settings)
     patches = {str(own.number): patch(own.settings) for own in found.suggestions}
     if found.together:
         patches["together"] = patch(found.apply(*found.together))
@@ -40,7 +40,7 @@ def explore(answer: Any, project: str) -> dict[str, Any]:
     """Write `explore.json`: loss and risk of settings to compare, and how to change the settings to get them."""
     asked, source, settings = _opened(answer, project)
     rows = explored(source, settings, Telling(answer))
-    patch = _Patches(project, source, settings)
+    patch = Patches(project, source, settings)
     patches = {str(place): patch(row.settings or settings) for place, row in enumerate(rows)}
     facts = {
         **asked,
@@ -63,7 +63,7 @@ def _opened(answer: Any, project: str) -> tuple[dict[str, Any], Source, Settings
     return asked, open_table(path_of(project), settings.reading), settings
 
 
-class _Patches:
+class Patches:
     """Changes of a project's settings file that lead from its settings to others."""
 
     def __init__(self, project: str, source: Source, settings: Settings) -> None:
