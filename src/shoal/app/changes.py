@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.app import forms
+from shoal.app import forms, reading
 from shoal.app.context import (
     AppContext,
     changed_response,
@@ -23,11 +23,10 @@ from shoal.app.context import (
     with_problem,
 )
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 from shoal.app.words import STEPS
 
 MOST_FIELDS = 20_000  # of one form: a table may have thousands of columns
-NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class FormHandlers:
@@ -63,21 +62,11 @@ class FormHandlers:
 
     async def upload(self, request: Request) -> Response:
         """Open a file that was dropped or chosen."""
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._home(str(error), error.status)
-        except OSError as error:
-            return self._home(
-                f"The file could not be copied: {error.strerror}. Open it by its path instead."
-            )
-        else:
-            if path is None:
-                return self._home(NO_FILE)
+
+        async def use(path: Path) -> Response:
             return self._opened(request, self.office.projects.adopt(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
+
+        return await with_upload(request, self.office.projects, use, self._home)
 
     async def open(self, request: Request) -> Response:
         """Open a file on this computer without copying it."""
@@ -126,38 +115,34 @@ class FormHandlers:
         else:
             project.undo()
         if project.settings.get("input") != before:
-            self._look_again(project)
+            self.office.look_again(project)
         back = forms.text(await form_of(request), "step")
         return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
-
-    def _look_again(self, project: Project) -> None:
-        (project.folder / "look.json").unlink(missing_ok=True)
-        self.office.jobs.look(project)
 
     async def input(self, request: Request) -> Response:
         """Save how the file is read, and read it again."""
         project, form = self.office.project(request), await form_of(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def rows(self, request: Request) -> Response:
         """Save the row or sheet that was clicked in the preview, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
-        return self._read_again(project, lambda settings: forms.with_rows(settings, form))
+        return self._read_again(project, lambda settings: reading.with_rows(settings, form))
 
     async def reading(self, request: Request) -> Response:
         """Save how one column is read, unless its values do not fit, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
         name = column_at(project, request.path_params["number"])["name"]
-        new = forms.with_column(project.settings, form, name)
+        new = reading.with_column(project.settings, form, name)
         kind = new.get("input", {}).get("types", {}).get(name)
         if kind:
             problems = await self._problems(project, "types", types={name: kind})
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-        return self._read_again(project, lambda settings: forms.with_column(settings, form, name))
+        return self._read_again(project, lambda settings: reading.with_column(settings, form, name))
 
     def _read_again(
         self, project: Project, make: Callable[[dict[str, Any]], dict[str, Any]]
@@ -167,7 +152,7 @@ class FormHandlers:
         except forms.InvalidEntry as error:
             return self.office.page("table", project, 422, problems=[str(error)])
         if is_new:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table?rows#preview", 303)
 
     async def cancel_look(self, request: Request) -> Response:
@@ -180,13 +165,13 @@ class FormHandlers:
         project, form = self.office.project(request), await form_of(request)
         look = project.look
         if look is not None:
-            new = forms.with_types(project.settings, form, look)
+            new = reading.with_types(project.settings, form, look)
             types = new.get("input", {}).get("types", {})
             problems = await self._problems(project, "types", types=types)
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-            if project.change(forms.with_types(project.settings, form, look)):
-                self._look_again(project)
+            if project.change(reading.with_types(project.settings, form, look)):
+                self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:
@@ -254,18 +239,15 @@ class FormHandlers:
         """Read a hierarchy from an uploaded CSV file."""
         project = self.office.project(request)
         name, target = self._new_tree(request, project)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-            if path is None:
-                return self.office.page("generalization", project, 422, problems=[NO_FILE])
+
+        async def use(path: Path) -> Response:
             shutil.move(path, project.folder / target)
-        except UploadRejected as error:
-            problems, status = [str(error)], error.status
-            return self.office.page("generalization", project, status, problems=problems)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return await self._tree(request, project, name, target, "tree")
+            return await self._tree(request, project, name, target, "tree")
+
+        def refused(problem: str, status: int) -> Response:
+            return self.office.page("generalization", project, status, problems=[problem])
+
+        return await with_upload(request, self.office.projects, use, refused)
 
     async def _tree(
         self, request: Request, project: Project, name: str, target: str, task: str, **given: Any
