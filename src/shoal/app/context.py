@@ -155,6 +155,14 @@ def column_at(project: Project, number: int) -> dict[str, Any]:
     return found
 
 
+def quasi_identifier_at(project: Project, number: int) -> str:
+    """The name of the quasi-identifier with a number; `KeyError` if there is none."""
+    name: str = column_at(project, number)["name"]
+    if name not in project.settings.get("quasi_identifiers", {}):
+        raise KeyError(number)
+    return name
+
+
 def is_part(request: Request) -> bool:
     """Whether htmx requests a part of a page."""
     return request.headers.get("hx-request") == "true"

@@ -67,6 +67,15 @@ MODELS = {
     "ready": "A ready-made hierarchy, such as countries in their regions.",
 }
 
+# What a tree can be built from, besides ready-made ones.
+TREES = {
+    "data": "similar categories",
+    "numbers": "ranges of numbers",
+    "dates": "periods of dates",
+    "codes": "first characters of codes",
+    "values": "single values, to be grouped by hand",
+}
+
 SUGGESTED = "suggested"
 # Models that several columns can get at once: what each is called, and which columns it needs.
 MANY_MODELS = {
