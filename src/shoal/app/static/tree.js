@@ -69,6 +69,7 @@
       this.past = [];
       this.future = [];
       this.current = this.root.id;
+      this.anchor = this.root.id;  // where a selection with Shift begins
       this.joins = "";
       this.typed = ["", 0];
       this.listen();
@@ -157,7 +158,7 @@
         leave();
         over = row;
         row.classList.add("over");
-        const branch = this.nodes.get(Number(row.parentElement.dataset.id));
+        const branch = this.nodes.get(Number(row.dataset.id));
         opening = setTimeout(() => {  // a closed branch opens under what is held over it
           if (branch?.parts && this.closed.has(branch.id)) this.toggle(branch, true);
         }, 700);
@@ -170,7 +171,7 @@
         if (!this.dragged || !row) return;
         event.preventDefault();
         leave();
-        this.move(this.targets(this.dragged), this.nodes.get(Number(row.parentElement.dataset.id)));
+        this.move(this.targets(this.dragged), this.nodes.get(Number(row.dataset.id)));
       });
       this.list.addEventListener("dragend", () => {
         leave();
@@ -202,37 +203,33 @@
       this.showDeeds();
     }
 
-    items(nodes, shown) {
-      return nodes.filter((one) => !shown || shown.has(one.id)).map((one) => {
+    items(nodes, shown, level = 1) {
+      const made = (name, kind, text = "") => Object.assign(document.createElement(name), { className: kind, textContent: text });
+      const given = nodes.filter((one) => !shown || shown.has(one.id));
+      return given.map((one, place) => {
         this.visible.push(one.id);
-        const item = document.createElement("li");
-        item.dataset.id = one.id;
-        item.tabIndex = -1;
-        item.setAttribute("role", "treeitem");
-        item.setAttribute("aria-selected", this.chosen.has(one.id));
-        item.classList.toggle("cut", this.cut.has(one.id));
-        const about = this.about(one);
-        item.setAttribute("aria-label", `${one.label}, ${about}${this.cut.has(one.id) ? ", cut" : ""}`);
-        const row = item.appendChild(document.createElement("div"));
-        row.className = "row";
+        const line = document.createElement("li");
+        line.setAttribute("role", "none");
+        const row = line.appendChild(made("div", "row"));
+        row.dataset.id = one.id;
+        row.tabIndex = -1;
         row.draggable = Boolean(one.above);
-        const mark = row.appendChild(document.createElement("span"));
-        mark.className = "opens";
-        if (one.parts?.length) mark.textContent = this.closed.has(one.id) && !shown ? "▸" : "▾";
-        row.appendChild(document.createElement("span")).textContent = one.label;
-        const quiet = row.appendChild(document.createElement("span"));
-        quiet.className = "quiet";
-        quiet.textContent = about;
-        if (one.parts?.length) {
-          const isOpen = Boolean(shown) || !this.closed.has(one.id);
-          item.setAttribute("aria-expanded", isOpen);
-          if (isOpen) {
-            const group = item.appendChild(document.createElement("ul"));
-            group.setAttribute("role", "group");
-            group.append(...this.items(one.parts, shown));
-          }
+        row.classList.toggle("cut", this.cut.has(one.id));
+        const isOpen = Boolean(shown) || !this.closed.has(one.id);
+        const facts = { role: "treeitem", "aria-level": level, "aria-posinset": place + 1, "aria-setsize": given.length };
+        facts["aria-selected"] = this.chosen.has(one.id);
+        if (one.parts?.length) facts["aria-expanded"] = isOpen;
+        for (const [name, value] of Object.entries(facts)) row.setAttribute(name, value);
+        const arrow = made("span", "opens", one.parts?.length ? (isOpen ? "▾" : "▸") : "");
+        arrow.setAttribute("aria-hidden", "true");
+        row.append(arrow, made("span", "label", one.label), " ", made("span", "quiet", this.about(one)));
+        if (this.cut.has(one.id)) row.append(made("span", "hidden", ", cut"));
+        if (one.parts?.length && isOpen) {
+          const group = line.appendChild(document.createElement("ul"));
+          group.setAttribute("role", "group");
+          group.append(...this.items(one.parts, shown, level + 1));
         }
-        return item;
+        return line;
       });
     }
 
@@ -295,11 +292,11 @@
       const item = event.target.closest("[data-id]");
       if (!item) return;
       const one = this.nodes.get(Number(item.dataset.id));
-      const before = this.current;
       item.focus();
-      if (event.shiftKey) this.chooseBetween(before, one.id);
+      if (event.shiftKey) this.chooseUpTo(one.id);
       else if (event.ctrlKey || event.metaKey) this.flip(one.id);
       else {
+        this.anchor = one.id;
         if (this.chosen.size) this.choose([]);
         if (event.target.closest(".opens") && one.parts) this.toggle(one, this.closed.has(one.id));
       }
@@ -308,13 +305,15 @@
     flip(id) {
       const ids = new Set(this.chosen);
       if (!ids.delete(id)) ids.add(id);
+      this.anchor = id;
       this.choose(ids);
       this.say(`${this.chosen.size} selected.`);
     }
 
-    chooseBetween(from, to) {
-      const [first, last] = [this.visible.indexOf(from), this.visible.indexOf(to)].sort((a, b) => a - b);
-      this.choose([...this.chosen, ...this.visible.slice(Math.max(first, 0), last + 1)]);
+    // All between the last one clicked or reached without Shift and this one.
+    chooseUpTo(id) {
+      const ends = [this.anchor, id].map((one) => Math.max(0, this.visible.indexOf(one)));
+      this.choose(this.visible.slice(Math.min(...ends), Math.max(...ends) + 1));
       this.say(`${this.chosen.size} selected.`);
     }
 
@@ -324,7 +323,8 @@
       const isOpen = one.parts?.length && this.item(one.id)?.getAttribute("aria-expanded") === "true";
       const step = (to) => {
         const next = this.visible[Math.min(Math.max(to, 0), this.visible.length - 1)];
-        if (event.shiftKey) this.chooseBetween(one.id, next);
+        if (event.shiftKey) this.chooseUpTo(next);
+        else this.anchor = next;
         this.go(next);
       };
       const keys = {
@@ -358,6 +358,7 @@
       const deed = isHeld ? held[event.key.toLowerCase()] : keys[event.key];
       if (deed) {
         event.preventDefault();
+        this.typed = ["", 0];
         deed();
       } else if (!isHeld && !event.altKey && event.key.length === 1) this.seek(event.key, place);
     }
@@ -539,7 +540,7 @@
       this.isStale = this.isSaving;
       if (this.isSaving) return;
       this.isSaving = true;
-      const levels = document.getElementById(`levels-${this.box.dataset.tree}`);
+      const levels = document.getElementById(`preview-${this.box.dataset.tree}`);
       levels.setAttribute("aria-busy", "true");
       try {
         const body = new URLSearchParams({ how: "outline", outline: this.text.value, joins: this.joins });
