@@ -237,7 +237,8 @@
       if (one.parts) return one.parts.length ? several(valuesOf(one).length, "value") : "empty, not saved";
       const count = this.counts[one.label];
       const records = count < 0 ? "fewer than 10 records" : count ? several(count, "record") : "no record";
-      return this.added.has(one.label) ? `${records}, new` : records;
+      if (!this.added.has(one.label)) return records;
+      return count ? `${records}, new` : "only in the new file";
     }
 
     item(id) {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +15,7 @@ import pyarrow as pa
 from shoal.app.projects import Project
 from shoal.app.worker.charts import LEAST
 from shoal.app.worker.tables import column_of, input_of, open_project
+from shoal.data.open import open_table
 from shoal.encoding.forms.base import STAR
 from shoal.encoding.models import Hierarchy
 from shoal.encoding.models.base import counted_values
@@ -45,7 +48,7 @@ def build_hierarchy(
             f"A hierarchy cannot be built from '{how}'. Choose one of {', '.join(makers)}."
         )
     makers[how]().save(Path(project) / target, overwrite=True)
-    return tree(answer, project, column, target)
+    return _described(project, column, target)
 
 
 def _from_ready(column: str, which: str, values: pa.ChunkedArray) -> Hierarchy:
@@ -74,15 +77,33 @@ def write_outline(
     answer: Any, project: str, column: str, target: str, outline: str
 ) -> dict[str, Any]:
     Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
-    return tree(answer, project, column, target)
+    return _described(project, column, target)
 
 
 def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
     """A hierarchy and how it fits its column: the check, each level, and the outline to edit.
 
-    The outline has every value of the column: those that the hierarchy lacks, `added`, are at its end, right below the
-    root. `counts` has the records of each value, −1 if they are fewer than ten.
+    The outline has every value of the column, also in the waiting file of a new month: those that the hierarchy lacks,
+    `added`, are at its end, right below the root. `counts` has the records of each value, −1 if they are fewer than
+    ten.
     """
+    return _described(project, column, target, _waiting_values(project, column))
+
+
+def _waiting_values(project: str, column: str) -> Sequence[str]:
+    """The values of a column in the file of a new month that waits to be used."""
+    waiting, how = Project(Path(project)).waiting, input_of(project)
+    if waiting:
+        with suppress(InputError):  # which the page of the new month reports
+            source = open_table(waiting["table"], replace(how, types={}))
+            if column in source.data.columns:
+                return counted_values(column_of(source, column, how)).labels
+    return ()
+
+
+def _described(
+    project: str, column: str, target: str, more: Sequence[str] = ()
+) -> dict[str, Any]:
     found = Hierarchy.from_csv(Path(project) / target)
     how_read = input_of(project)
     values = counted_values(column_of(open_project(project, how_read), column, how_read))
@@ -90,12 +111,16 @@ def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
     for label, count in zip(values.labels, values.counts, strict=True):
         name = label if label in counts else label.strip()
         counts[name] = counts.get(name, 0) + count
+    fits = len(counts) == len(found.leaves)
+    for label in more:
+        if label not in counts:
+            counts.setdefault(label.strip(), 0)
     added = list(counts)[len(found.leaves) :]
     outline = outline_of(found) + "".join(f"{INDENT}{label}\n" for label in added)
     return {
         "preview": found.preview(values).to_dict(),
         "check": str(found.check(values)),
-        "fits": not added,
+        "fits": fits,
         "is_foreign": not any(counts[leaf] for leaf in found.leaves),
         "added": added,
         "counts": {label: -1 if 0 < count < LEAST else count for label, count in counts.items()},
