@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +44,8 @@ def opened(context: Any, app: App, content: str, *columns: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def towns_project(context: Any, app: App) -> Iterator[str]:
-    yield opened(context, app, table(), "town")
+def towns_project(context: Any, app: App) -> str:
+    return opened(context, app, table(), "town")
 
 
 def build(page: Any, base: str, number: int, how: str) -> None:

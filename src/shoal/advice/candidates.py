@@ -47,6 +47,12 @@ FINEST = 4  # lengths of codes that are tried
 HEAVIER = 3.0  # times the weight of now
 LEFT_OUT = 0.01  # share of records
 LEAST_K = 2
+# Requirements that are tried in addition or compared, the strongest first.
+DIVERSITIES = tuple(
+    LDiversity(l, kind=kind)
+    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2))
+)
+CLOSE = 0.2  # t of closeness that is compared
 
 
 def of_column(source: Source, settings: Settings, column: Column) -> Iterator[Change]:
@@ -97,9 +103,19 @@ def added_requirements(settings: Settings) -> Iterator[Change]:
     """Requirements that may be affordable in addition, the strongest first."""
     if not settings.sensitive or settings.requirements:
         return
-    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2)):
-        required = LDiversity(l, kind=kind)
+    for required in DIVERSITIES:
         yield Change(REQUIREMENT, _named(required), requirements=(required,))
+
+
+def compared_requirements(settings: Settings) -> Iterator[Change]:
+    """Other requirements for all sensitive columns, from none to strong ones."""
+    if not settings.sensitive:
+        return
+    offered = [(), *((own,) for own in reversed(DIVERSITIES)), (TCloseness(CLOSE),)]
+    for required in offered:
+        if required != settings.requirements:
+            what = _named(required[0]) if required else "k alone"
+            yield Change(REQUIREMENT, what, requirements=required)
 
 
 def _named(required: Requirement) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ from shoal.app.context import (
     with_problem,
 )
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 from shoal.app.words import STEPS
 
 MOST_FIELDS = 20_000  # of one form: a table may have thousands of columns
-NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class FormHandlers:
@@ -62,21 +60,11 @@ class FormHandlers:
 
     async def upload(self, request: Request) -> Response:
         """Open a file that was dropped or chosen."""
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._home(str(error), error.status)
-        except OSError as error:
-            return self._home(
-                f"The file could not be copied: {error.strerror}. Open it by its path instead."
-            )
-        else:
-            if path is None:
-                return self._home(NO_FILE)
+
+        async def use(path: Path) -> Response:
             return self._opened(request, self.office.projects.adopt(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
+
+        return await with_upload(request, self.office.projects, use, self._home)
 
     async def open(self, request: Request) -> Response:
         """Open a file on this computer without copying it."""
@@ -125,20 +113,16 @@ class FormHandlers:
         else:
             project.undo()
         if project.settings.get("input") != before:
-            self._look_again(project)
+            self.office.look_again(project)
         back = forms.text(await form_of(request), "step")
         return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
-
-    def _look_again(self, project: Project) -> None:
-        (project.folder / "look.json").unlink(missing_ok=True)
-        self.office.jobs.look(project)
 
     async def input(self, request: Request) -> Response:
         """Save how the file is read, and read it again."""
         project, form = self.office.project(request), await form_of(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def rows(self, request: Request) -> Response:
@@ -166,7 +150,7 @@ class FormHandlers:
         except forms.InvalidEntry as error:
             return self.office.page("table", project, 422, problems=[str(error)])
         if is_new:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table?rows#preview", 303)
 
     async def cancel_look(self, request: Request) -> Response:
@@ -185,7 +169,7 @@ class FormHandlers:
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
             if project.change(forms.with_types(project.settings, form, look)):
-                self._look_again(project)
+                self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:

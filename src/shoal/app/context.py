@@ -131,6 +131,18 @@ class AppContext:
             "command": command_line(project.table, project.folder / "settings.toml"),
         }
 
+    def change(self, project: Project, settings: dict[str, Any]) -> None:
+        """Change settings, and read the table again if it is now read in another way."""
+        before = project.settings.get("input")
+        project.change(settings)
+        if project.settings.get("input") != before:
+            self.look_again(project)
+
+    def look_again(self, project: Project) -> None:
+        """Read the table again."""
+        (project.folder / "look.json").unlink(missing_ok=True)
+        self.jobs.look(project)
+
     def runs(self, project: Project) -> list[dict[str, Any]]:
         """All runs, with the jobs of those in progress. A running one without a job was cut off when the app ended."""
         found = project.runs()

@@ -142,7 +142,7 @@ class Project:
     def use_waiting(self) -> None:
         """Make the waiting file the table of the project. The earlier file and its runs stay."""
         self.note_facts(table=self.waiting["table"])
-        for name in ("month.json", "look.json"):
+        for name in ("month.json", "look.json", "advice.json", "explore.json"):
             (self.folder / name).unlink(missing_ok=True)
 
     @property

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from shoal.app.advice import AdvicePages
 from shoal.app.changes import FormHandlers
 from shoal.app.checks import CheckPages
 from shoal.app.context import HERE, AppContext, page_templates
@@ -93,6 +94,7 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
             *RunPages(office).routes(),
             *MonthPages(office).routes(),
             *CheckPages(office).routes(),
+            *AdvicePages(office).routes(),
             *SettingsPages(office).routes(),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -11,11 +12,11 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.changes import NO_FILE, form_of
+from shoal.app.changes import form_of
 from shoal.app.context import AppContext, is_part, quasi_identifier_at
 from shoal.app.projects import Project, safe_name
 from shoal.app.security import REPORT_POLICY
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 
 
 class TreePages:
@@ -72,16 +73,14 @@ class TreePages:
     async def upload(self, request: Request) -> Response:
         """Read a hierarchy from an uploaded CSV file. Values that it lacks can be added in the editor."""
         project = self.office.project(request)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-            if path is None:
-                return self._refused(request, project, [NO_FILE])
+
+        async def use(path: Path) -> Response:
             return await run_in_threadpool(self._make, request, project, "tree", "", upload=path)
-        except UploadRejected as error:
-            return self._refused(request, project, [str(error)], error.status)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+
+        def refused(problem: str, status: int) -> Response:
+            return self._refused(request, project, [problem], status)
+
+        return await with_upload(request, self.office.projects, use, refused)
 
     def _make(
         self, request: Request, project: Project, task: str, joins: str, **given: Any

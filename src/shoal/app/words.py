@@ -18,6 +18,8 @@ STEPS = (
 
 PAGES = {
     "month": "New month",
+    "advice": "More detail",
+    "explore": "Explore",
     "settings": "Settings from a file",
     **dict(STEPS),
 }  # the titles of all pages of a project

@@ -152,3 +152,13 @@ setTimeout(() => {
     if (isChanged(field)) field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
+
+// A point of a chart presses the button of its row.
+for (const point of document.querySelectorAll("svg.points a")) {
+  point.addEventListener("click", (event) => {
+    const button = document.querySelector(`${point.getAttribute("href")} button`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  });
+}

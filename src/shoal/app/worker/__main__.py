@@ -24,7 +24,7 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import check, look, month, preview, released_rows, run, trees
+    from shoal.app.worker import advice, check, look, month, preview, released_rows, run, trees
 
     return {
         "look": look.look,
@@ -42,6 +42,8 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
         "tree": trees.tree,
         "key": check_key,
         "run": run.run_release,
+        "advice": advice.advise,
+        "explore": advice.explore,
     }
 
 

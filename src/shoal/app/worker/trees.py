@@ -101,9 +101,7 @@ def _waiting_values(project: str, column: str) -> Sequence[str]:
     return ()
 
 
-def _described(
-    project: str, column: str, target: str, more: Sequence[str] = ()
-) -> dict[str, Any]:
+def _described(project: str, column: str, target: str, more: Sequence[str] = ()) -> dict[str, Any]:
     found = Hierarchy.from_csv(Path(project) / target)
     how_read = input_of(project)
     values = counted_values(column_of(open_project(project, how_read), column, how_read))
