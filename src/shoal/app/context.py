@@ -118,6 +118,8 @@ class AppContext:
         job = self.jobs.looking(project)
         if look is None and job is None:  # after a crash
             job = self.jobs.look(project)
+        elif look is None and job is not None and job.status == "done":
+            look = project.look  # read between the two
         names = [column["name"] for column in look["columns"]] if look else []
         return {
             "project": project,
