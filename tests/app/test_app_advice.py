@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,14 @@ from typing import Any
 import pytest
 from stewards import Steward, let_in
 
+import shoal
+from shoal.advice.changes import LEAVE_OUT, MODEL, OTHER_K, REQUIREMENT, SUPPRESSION, WEIGHT, Change
 from shoal.app.advice import state_of, with_patch
-from shoal.app.projects import read_toml_file
+from shoal.app.projects import Project, Projects, read_toml_file, write_toml_file
+from shoal.app.worker.advice import Patches
+from shoal.data.open import open_table
 from shoal.settings.settings import Settings
+from shoal.settings.toml import content_of
 
 RARE = "Ulm"  # the town of one person
 
@@ -173,10 +177,8 @@ def test_a_job_that_is_cancelled_leaves_nothing_and_pages_stay_there(steward: St
     (steward.folder / "advice.json").unlink(missing_ok=True)
     steward.post("advice/start")
     assert "Other settings are being tried" in steward.page("advice")
-    assert steward.get("advice/status").json()["status"] == "running"
-    start = time.monotonic()
     steward.page("columns")
-    assert time.monotonic() - start < 10
+    assert steward.get("advice/status").json()["status"] == "running"
     steward.post("advice/cancel")
     page = steward.page("advice")
     assert "Cancelled. Nothing was kept." in page
@@ -193,12 +195,10 @@ def test_settings_without_a_release_say_why(steward: Steward) -> None:
 
 
 def test_a_table_without_quasi_identifiers_is_refused_at_once(steward: Steward) -> None:
-    text = read_toml_file(steward.folder / "settings.toml")
     (steward.folder / "settings.toml").write_text(
         "[requirement]\nk = 5\n[columns]\nothers = 'drop'\n", encoding="utf-8"
     )
     answer = steward.post("advice/start")
-    assert text["quasi_identifiers"]
     assert answer.status_code == 422
     assert "No column is a quasi-identifier yet" in answer.text
 
@@ -206,8 +206,6 @@ def test_a_table_without_quasi_identifiers_is_refused_at_once(steward: Steward) 
 def test_the_file_of_a_new_month_forgets_what_was_measured(
     steward: Steward, tmp_path: Path
 ) -> None:
-    from shoal.app.projects import Project
-
     project = Project(steward.folder)
     before = {name: (project.folder / name) for name in ("project.toml", "look.json")}
     kept = {path: path.read_bytes() for path in before.values()}
@@ -231,3 +229,60 @@ def test_patches_change_their_places_and_nothing_else() -> None:
     assert state_of(with_patch(settings, weight), weight) == "used"
     without = with_patch(settings, removal)
     assert state_of(without, [{"at": ["quasi_identifiers", "b"], "value": {}}]) == "gone"
+
+
+TREE = [["Lyon", "France", "*"], ["Porto", "Portugal", "*"]]
+OWN = """[quasi_identifiers.born]
+[quasi_identifiers.town]
+model = "suppression"
+weight = 2
+[quasi_identifiers.sex]
+model = "hierarchy"
+hierarchy = "sex.csv"
+[columns]
+others = "{others}"
+sensitive = ["ill"]
+identifiers = ["name"]
+[requirement]
+k = 5
+"""
+READING = {"refuse": '[input]\nmissing = ["?"]\n', "drop": ""}  # one without a section for it
+CHANGES = {
+    "a model with options": Change(MODEL, "", "born", model=shoal.Interval(step=5)),
+    "a date format": Change(
+        MODEL, "", "born", model=shoal.Calendar(), date_format="%d/%m/%Y", missing=("00",)
+    ),
+    "a model that keeps its weight": Change(MODEL, "", "town", model=shoal.Prefix(finest=3)),
+    "a new hierarchy": Change(MODEL, "", "town", model=shoal.Hierarchy.from_rows(TREE)),
+    "an order": Change(MODEL, "", "sex", model=shoal.Order(("f", "m"))),
+    "a weight of a default model": Change(WEIGHT, "", "born", weight=3.0),
+    "a weight of a hierarchy": Change(WEIGHT, "", "sex", weight=3.0),
+    "a column left out": Change(LEAVE_OUT, "", "town"),
+    "records left out": Change(SUPPRESSION, "", suppression_limit=0.01),
+    "another k": Change(OTHER_K, "", k=12),
+    "a requirement": Change(REQUIREMENT, "", requirements=(shoal.TCloseness(0.3),)),
+}
+
+
+@pytest.mark.parametrize("others", ["refuse", "drop"])
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_patch_of_the_settings_file_is_the_change_that_was_measured(
+    case: str, others: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text(people(20), encoding="utf-8")
+    project = Projects(tmp_path / "projects").new(table, "people.csv")
+    path = project.folder / "settings.toml"
+    path.write_text(OWN.format(others=others) + READING[others], encoding="utf-8")
+    (project.folder / "sex.csv").write_text("f,*\nm,*\n", encoding="utf-8")
+    before = Settings.load(path)
+    wanted = CHANGES[case].applied(before)
+    patch = Patches(str(project.folder), open_table(table), before)(wanted)
+    own = project.settings
+    write_toml_file(path, with_patch(own, json.loads(json.dumps(patch))))
+    assert content_of(Settings.load(path)) == content_of(wanted)
+    assert state_of(own, patch) == "offered"
+    assert state_of(project.settings, patch) == "used"
+    same = [name for name in ("born", "sex", "town") if name != CHANGES[case].column]
+    entries = project.settings["quasi_identifiers"]
+    assert all(entries[name] == own["quasi_identifiers"][name] for name in same)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from shoal import __version__
 from shoal.app import forms
 from shoal.app.changes import form_of
 from shoal.app.context import AppContext
@@ -88,7 +89,9 @@ class AdvicePages:
         return self.office.page(kind, project, status, problems=problems, **context)
 
     def _found(self, kind: str, project: Project) -> dict[str, Any]:
-        return read_json(project.folder / f"{kind}.json") or {}
+        """What this version of shoal has measured; empty if nothing."""
+        found = read_json(project.folder / f"{kind}.json") or {}
+        return found if found.get("version") == __version__ else {}
 
     async def start(self, kind: str, request: Request) -> Response:
         """Start to measure, unless that is in progress."""

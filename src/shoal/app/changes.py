@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.app import forms
+from shoal.app import forms, reading
 from shoal.app.context import (
     AppContext,
     changed_response,
@@ -128,19 +128,19 @@ class FormHandlers:
     async def rows(self, request: Request) -> Response:
         """Save the row or sheet that was clicked in the preview, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
-        return self._read_again(project, lambda settings: forms.with_rows(settings, form))
+        return self._read_again(project, lambda settings: reading.with_rows(settings, form))
 
     async def reading(self, request: Request) -> Response:
         """Save how one column is read, unless its values do not fit, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
         name = column_at(project, request.path_params["number"])["name"]
-        new = forms.with_column(project.settings, form, name)
+        new = reading.with_column(project.settings, form, name)
         kind = new.get("input", {}).get("types", {}).get(name)
         if kind:
             problems = await self._problems(project, "types", types={name: kind})
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-        return self._read_again(project, lambda settings: forms.with_column(settings, form, name))
+        return self._read_again(project, lambda settings: reading.with_column(settings, form, name))
 
     def _read_again(
         self, project: Project, make: Callable[[dict[str, Any]], dict[str, Any]]
@@ -163,12 +163,12 @@ class FormHandlers:
         project, form = self.office.project(request), await form_of(request)
         look = project.look
         if look is not None:
-            new = forms.with_types(project.settings, form, look)
+            new = reading.with_types(project.settings, form, look)
             types = new.get("input", {}).get("types", {})
             problems = await self._problems(project, "types", types=types)
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-            if project.change(forms.with_types(project.settings, form, look)):
+            if project.change(reading.with_types(project.settings, form, look)):
                 self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
-from shoal.app import forms, words
+from shoal.app import forms, reading, words
 from shoal.app.jobs import UNFINISHED, Jobs, TaskFailed
 from shoal.app.projects import Project, Projects
 from shoal.progress import stage_in_words
@@ -42,7 +42,8 @@ def breakable(name: str) -> Markup:
 def page_templates(path: str) -> Environment:
     """The templates of the pages below a path."""
     environment = make_templates(HERE / "templates")
-    environment.globals.update(root=path, words=words, version=__version__, forms=forms)
+    environment.globals.update(root=path, words=words, version=__version__)
+    environment.globals.update(forms=forms, reading=reading)
     environment.globals["stage_in_words"] = stage_in_words
     environment.filters["day"] = _day
     environment.filters["breakable"] = breakable

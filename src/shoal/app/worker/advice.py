@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal import __version__
 from shoal.advice.advise import advise as search
 from shoal.advice.explore import explore as explored
 from shoal.advice.trials import Trials
@@ -24,7 +25,7 @@ def advise(answer: Any, project: str) -> dict[str, Any]:
     """Write `advice.json`: what would keep more detail, and how to change the settings to get it."""
     asked, source, settings = _opened(answer, project)
     found = search(source, settings, Telling(answer))
-    patch = _Patches(project, source, settings)
+    patch = Patches(project, source, settings)
     patches = {str(own.number): patch(own.settings) for own in found.suggestions}
     if found.together:
         patches["together"] = patch(found.apply(*found.together))
@@ -39,7 +40,7 @@ def explore(answer: Any, project: str) -> dict[str, Any]:
     """Write `explore.json`: loss and risk of settings to compare, and how to change the settings to get them."""
     asked, source, settings = _opened(answer, project)
     rows = explored(source, settings, Telling(answer))
-    patch = _Patches(project, source, settings)
+    patch = Patches(project, source, settings)
     patches = {str(place): patch(row.settings or settings) for place, row in enumerate(rows)}
     facts = {
         **asked,
@@ -55,14 +56,14 @@ def explore(answer: Any, project: str) -> dict[str, Any]:
 
 
 def _opened(answer: Any, project: str) -> tuple[dict[str, Any], Source, Settings]:
-    """The settings as they are now, as text for a later comparison, with the table and what is made of them."""
-    asked = {"asked": Project(Path(project)).settings_text}
+    """What identifies a result: this version and the settings as they are now; with the table and its settings."""
+    asked = {"version": __version__, "asked": Project(Path(project)).settings_text}
     settings = replace(make_settings(Path(project) / "settings.toml"), series=False)
     Telling(answer)("reading", 0, 1)
     return asked, open_table(path_of(project), settings.reading), settings
 
 
-class _Patches:
+class Patches:
     """Changes of a project's settings file that lead from its settings to others."""
 
     def __init__(self, project: str, source: Source, settings: Settings) -> None:
@@ -74,9 +75,9 @@ class _Patches:
         """What is different, with its place in the file; the value None removes it."""
         found = list(_differences(self.before, json_ready(content_of(settings))))
         for own in found:
-            section, name = own["at"][0], own["at"][-1]
-            if section == "quasi_identifiers" and "rows" in (own["value"] or {}):
-                own["value"] = self._with_file(name, own["value"], settings)
+            section, name, entry = own["at"][0], own["at"][-1], own["value"]
+            if section == "quasi_identifiers" and isinstance(entry, dict) and "rows" in entry:
+                own["value"] = self._with_file(name, entry, settings)
         return found
 
     def _with_file(self, name: str, entry: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -98,9 +99,12 @@ def _differences(
         old, new, place = before.get(key), after.get(key), (*at, key)
         if old == new:
             continue
-        both = isinstance(old, dict) and isinstance(new, dict)
-        is_model = at == ("quasi_identifiers",) and both and _model(old) != _model(new)
-        if both and not is_model:
+        is_column = at == ("quasi_identifiers",)
+        if (
+            isinstance(old, dict)
+            and isinstance(new, dict)
+            and not (is_column and _model(old) != _model(new))
+        ):
             yield from _differences(old, new, place)
         else:
             yield {"at": list(place), "value": new}
