@@ -13,7 +13,7 @@ from shoal.app import forms, reading, words
 from shoal.app.context import command_line
 from shoal.app.history import change_in_words
 from shoal.app.projects import Project, Projects, safe_name, write_toml_file
-from shoal.app.worker.tables import outline_of, read_outline
+from shoal.app.worker.trees import outline_of, read_outline
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.encoding.models import MODELS, Hierarchy
 from shoal.errors import InputError

@@ -1,9 +1,8 @@
-"""The routes that change something, all by POST: projects, settings, hierarchies."""
+"""The routes that change something, all by POST: projects and settings."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from shoal.app.context import (
     column_at,
     is_part,
     navigated,
+    quasi_identifier_at,
     with_problem,
 )
 from shoal.app.projects import OWN_KEY, Project
@@ -52,8 +52,6 @@ class FormHandlers:
             "/p/{project}/columns": self.columns,
             "/p/{project}/key": self.key,
             "/p/{project}/model/{number:int}": self.model,
-            "/p/{project}/tree/{number:int}": self.tree,
-            "/p/{project}/tree/{number:int}/upload": self.upload_tree,
             "/p/{project}/requirement": self.requirement,
             "/p/{project}/requirement/own": self.own_requirement,
             "/p/{project}/requirement/remove": self.remove_requirement,
@@ -220,63 +218,10 @@ class FormHandlers:
 
     async def model(self, request: Request) -> Response:
         project, form = self.office.project(request), await form_of(request)
-        name = self._column(request, project)
+        name = quasi_identifier_at(project, request.path_params["number"])
         return self._change(
             request, project, "generalization", lambda s: forms.with_model(s, name, form)
         )
-
-    async def tree(self, request: Request) -> Response:
-        """Build a hierarchy from the table, or read it from an outline."""
-        project, form = self.office.project(request), await form_of(request)
-        name, target = self._new_tree(request, project)
-        how = forms.text(form, "how")
-        if how != "outline":
-            return await self._tree(request, project, name, target, "build", how=how)
-        outline = str(form.get("outline", ""))
-        return await self._tree(request, project, name, target, "write", outline=outline)
-
-    async def upload_tree(self, request: Request) -> Response:
-        """Read a hierarchy from an uploaded CSV file."""
-        project = self.office.project(request)
-        name, target = self._new_tree(request, project)
-
-        async def use(path: Path) -> Response:
-            shutil.move(path, project.folder / target)
-            return await self._tree(request, project, name, target, "tree")
-
-        def refused(problem: str, status: int) -> Response:
-            return self.office.page("generalization", project, status, problems=[problem])
-
-        return await with_upload(request, self.office.projects, use, refused)
-
-    async def _tree(
-        self, request: Request, project: Project, name: str, target: str, task: str, **given: Any
-    ) -> Response:
-        found, problems = await asyncio.to_thread(
-            self.office.ask, project, task, column=name, target=target, **given
-        )
-        if found and not found["fits"]:
-            problems = found["check"].splitlines()
-        if problems:
-            (project.folder / target).unlink(missing_ok=True)
-            return self.office.page("generalization", project, 422, problems=problems)
-        project.change(forms.with_tree(project.settings, name, target))
-        number = request.path_params["number"]
-        return RedirectResponse(
-            f"/p/{project.id}/generalization?open={number}#column-{number}", 303
-        )
-
-    def _new_tree(self, request: Request, project: Project) -> tuple[str, str]:
-        """The quasi-identifier whose number is in the path, and the name of a new file for its hierarchy."""
-        return self._column(request, project), project.new_tree(request.path_params["number"])
-
-    def _column(self, request: Request, project: Project) -> str:
-        """The name of the quasi-identifier whose number is in the path."""
-        look, number = project.look, request.path_params["number"]
-        names = [column["name"] for column in look["columns"]] if look else []
-        if number >= len(names) or names[number] not in project.settings["quasi_identifiers"]:
-            raise KeyError(number)
-        return str(names[number])
 
     async def requirement(self, request: Request) -> Response:
         project, form = self.office.project(request), await form_of(request)

@@ -119,6 +119,8 @@ class AppContext:
         job = self.jobs.looking(project)
         if look is None and job is None:  # after a crash
             job = self.jobs.look(project)
+        elif look is None and job is not None and job.status == "done":
+            look = project.look  # read between the two
         names = [column["name"] for column in look["columns"]] if look else []
         return {
             "project": project,
@@ -166,6 +168,14 @@ def column_at(project: Project, number: int) -> dict[str, Any]:
         raise KeyError(number)
     found: dict[str, Any] = look["columns"][number]
     return found
+
+
+def quasi_identifier_at(project: Project, number: int) -> str:
+    """The name of the quasi-identifier with a number; `KeyError` if there is none."""
+    name: str = column_at(project, number)["name"]
+    if name not in project.settings.get("quasi_identifiers", {}):
+        raise KeyError(number)
+    return name
 
 
 def is_part(request: Request) -> bool:

@@ -61,7 +61,6 @@ class Pages:
             Route("/p/{project}/part/column/{number:int}", self.column),
             Route("/p/{project}/part/effect/{number:int}", self.column),
             Route("/p/{project}/part/reading/{number:int}", self.column),
-            Route("/p/{project}/part/tree/{number:int}", self.tree),
             Route("/p/{project}/part/preview/{run}", self.preview),
             Route("/p/{project}/part/excel/{run}", self.excel),
             Route("/p/{project}/runs/{run}/report", self.report),
@@ -192,20 +191,6 @@ class Pages:
                     return self.office.draw("part_problems.html", problems=error.problems)
                 found.append({"k": k, "problems": error.problems})
         return self.office.draw("part_several.html", several=found)
-
-    def tree(self, request: Request) -> Response:
-        """The hierarchy of a column, level by level and as an outline."""
-        project = self.office.project(request)
-        look, number = project.look, request.path_params["number"]
-        column = look["columns"][number]["name"] if look and number < len(look["columns"]) else ""
-        entry = project.settings.get("quasi_identifiers", {}).get(column, {})
-        found: dict[str, Any] = {}
-        problems: list[str] = []
-        if "hierarchy" in entry:
-            where = {"column": column, "target": entry["hierarchy"]}
-            found, problems = self.office.ask(project, "tree", **where)
-        context = {"tree": found, "number": number, "problems": problems, "entry": entry}
-        return self.office.draw("part_tree.html", project=project, column=column, **context)
 
     def report(self, request: Request) -> Response:
         project = self.office.project(request)

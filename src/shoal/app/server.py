@@ -30,6 +30,7 @@ from shoal.app.pages import Pages, RunPages
 from shoal.app.projects import Projects, write_text_file
 from shoal.app.security import Gate, Sessions, new_path
 from shoal.app.settings_file import SettingsPages
+from shoal.app.trees import TreePages
 from shoal.data.staging import process_runs
 from shoal.errors import InputError
 
@@ -89,6 +90,7 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
         routes=[
             *Pages(office).routes(),
             *FormHandlers(office).routes(),
+            *TreePages(office).routes(),
             *RunPages(office).routes(),
             *MonthPages(office).routes(),
             *CheckPages(office).routes(),

@@ -69,6 +69,15 @@ MODELS = {
     "ready": "A ready-made hierarchy, such as countries in their regions.",
 }
 
+# What a tree can be built from, besides ready-made ones.
+TREES = {
+    "data": "similar categories",
+    "numbers": "ranges of numbers",
+    "dates": "periods of dates",
+    "codes": "first characters of codes",
+    "values": "single values, to be grouped by hand",
+}
+
 SUGGESTED = "suggested"
 # Models that several columns can get at once: what each is called, and which columns it needs.
 MANY_MODELS = {
@@ -96,9 +105,9 @@ REQUIRED = {
     "diversity": (
         "the sensitive values in each group are well mixed",
         {
-            "l": Option("l, the strength", 2),
+            "l": Option("Strength l", 2),
             "kind": Option(
-                "measured by",
+                "Measured by",
                 "frequency",
                 choices={
                     "frequency": "frequency: no value makes up more than 1/l of a group",
@@ -112,7 +121,7 @@ REQUIRED = {
     ),
     "closeness": (
         "the sensitive values in each group are distributed almost as in the whole table",
-        {"t": Option("t, the largest distance (0 to 1)", 0.2, 0, 1)},
+        {"t": Option("Largest distance t (0 to 1)", 0.2, 0, 1)},
         "With t = 0.2, a value that 24 % of all records have makes up at most 44 % of a group.",
     ),
     "alpha": (
@@ -122,7 +131,7 @@ REQUIRED = {
     ),
     "sensitivity": (
         "each group has at least p different sensitive values",
-        {"p": Option("p, the number of values", 2)},
+        {"p": Option("Number of values p", 2)},
         "With p = 2, no group has only one value. One of its two values may still be very likely.",
     ),
 }
