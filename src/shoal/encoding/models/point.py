@@ -77,6 +77,10 @@ class Point(Model):
     def grid(self) -> str:
         return f"cells of {self.finest} degrees"
 
+    def is_place(self, text: str) -> bool:
+        """Whether a text is a place on Earth."""
+        return self._cell(text) is not None
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         found = [self._cell(text) for text in labels_of(values)]
         wrong = found.count(None)
