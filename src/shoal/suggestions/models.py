@@ -182,7 +182,9 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),
     FLAG: (ModelRule("suppression", "a value or *"),),
     POINT: (
-        ModelRule("point", "cells of latitude and longitude, the smallest 0.01 degrees wide", _are_places),
+        ModelRule(
+            "point", "cells of latitude and longitude, the smallest 0.01 degrees wide", _are_places
+        ),
         _SUPPRESSION,
     ),
     CATEGORY: (ModelRule("ready", _IN_REGIONS, _is_ready), _SUPPRESSION),

@@ -29,7 +29,9 @@ def joined_points(
         markers = {part: text_markers(columns[part]) for part in pair}
         plain = [columns[part].without(markers[part]).values for part in pair]
         changes = replace(changes, points={**changes.points, name: pair})
-        if any(is_decimal_comma(values) for values in plain if pa.types.is_large_string(values.type)):
+        if any(
+            is_decimal_comma(values) for values in plain if pa.types.is_large_string(values.type)
+        ):
             changes = replace(changes, decimal=",")
         if any(markers.values()):
             said = changes.missing
@@ -39,7 +41,9 @@ def joined_points(
     if changes is given:
         return given, {}
     parts = [part for pair in changes.points.values() for part in pair]
-    remark = f"Latitude and longitude are one value ({some_names(parts)}); they are joined (points)."
+    remark = (
+        f"Latitude and longitude are one value ({some_names(parts)}); they are joined (points)."
+    )
     return changes, {"points": remark}
 
 
@@ -56,7 +60,9 @@ def _pairs(
             if rest is None or len(others) != 1 or not re.search(needed, rest):
                 continue
             pair = (latitude, others[0])
-            if all(_are_degrees(columns[part], limit) for part, limit in zip(pair, LIMITS, strict=True)):
+            if all(
+                _are_degrees(columns[part], limit) for part, limit in zip(pair, LIMITS, strict=True)
+            ):
                 name = "_".join([*rest.split(), PLACE])
                 while name in taken:
                     name += "_"

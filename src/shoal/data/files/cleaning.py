@@ -107,7 +107,9 @@ def joined_on_engine(frame: Lazy, input: Input, inner: Callable[[str], str]) -> 
             is_missing = text.is_in(list(input.missing_in(part)))
             texts.append(nw.when(~is_missing).then(text) if input.missing_in(part) else text)
         joined = nw.concat_str(texts, separator=BETWEEN).alias(inner(parts[0]))
-        frame = frame.with_columns(joined).drop(inner(parts[1])).rename({inner(parts[0]): inner(name)})
+        frame = (
+            frame.with_columns(joined).drop(inner(parts[1])).rename({inner(parts[0]): inner(name)})
+        )
     return frame
 
 

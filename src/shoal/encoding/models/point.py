@@ -91,7 +91,7 @@ class Point(Model):
                 "longitude from -180 to 180, in degrees. Check the order of the two, and correct such values or "
                 'list them as "missing" (--missing).'
             )
-        cells = sorted(cell for cell in set(found) if cell is not None)
+        cells = [cell for cell in dict.fromkeys(found) if cell is not None]
         place = {cell: code for code, cell in enumerate(cells)}
         codes = np.array([place[cell] for cell in found if cell is not None], dtype=np.int32)
         return self._form(cells, has_null), codes
