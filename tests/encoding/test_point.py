@@ -276,7 +276,7 @@ def test_evaluation_and_mapping_read_cells_back(tmp_path: Path) -> None:
     assert shoal.loss(table, release.data, "lm", **roles) == pytest.approx(release.loss("lm"))
     found = shoal.evaluate(table, release.data, k=5, **roles)
     assert found.audit.k >= 5
-    assert "48.0" in str(release.mapping)
+    assert "place" in release.mapping.columns
 
 
 def test_cells_coarsen_kept_columns() -> None:

@@ -6,6 +6,7 @@ Nothing here comes from shoal: the checker must not repeat its mistakes.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ def coarse(value: Any, options: dict[str, Any]) -> str | None:
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""
 
-    model: str  # suppression, interval, order, subset, hierarchy, calendar, prefix or ready
+    model: str  # suppression, interval, order, subset, hierarchy, calendar, prefix, point or ready
     kind: str  # number, date or text
     domain: tuple[Any, ...]  # keys of all allowed values, in order and without missing
     has_missing: bool
@@ -105,6 +106,14 @@ class Reader:
         if self.model == "calendar":
             low, high = period(cell)
             return self._held(lambda value: low <= value <= high)
+        if self.model == "point":
+            south, north, west, east = map(Fraction, re.split(r"\.\.|, ", cell))
+            return self._held(
+                lambda value: (
+                    south <= Fraction(value.split(",")[0]) < north
+                    and west <= Fraction(value.split(",")[1]) < east
+                )
+            )
         if self.model == "prefix" and cell not in self.domain:
             if not cell.endswith(FILL):
                 raise ValueError("no beginning")
