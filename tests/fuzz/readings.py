@@ -6,7 +6,6 @@ Nothing here comes from shoal: the checker must not repeat its mistakes.
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -107,11 +106,12 @@ class Reader:
             low, high = period(cell)
             return self._held(lambda value: low <= value <= high)
         if self.model == "point":
-            south, north, west, east = map(Fraction, re.split(r"\.\.|, ", cell))
+            sides = [side.split("..") for side in cell.split(", ")]
+            low, high = (_from_corner(",".join(ends)) for ends in zip(*sides, strict=True))
             return self._held(
-                lambda value: (
-                    south <= Fraction(value.split(",")[0]) < north
-                    and west <= Fraction(value.split(",")[1]) < east
+                lambda value: all(
+                    a <= Fraction(part) < b
+                    for a, part, b in zip(low, value.split(","), high, strict=True)
                 )
             )
         if self.model == "prefix" and cell not in self.domain:
@@ -205,10 +205,18 @@ def members(cell: str) -> list[str]:
     return found
 
 
+def _from_corner(place: str) -> list[Fraction]:
+    """Latitude and longitude, counted from the South Pole and from longitude -180."""
+    return [Fraction(part) + limit for part, limit in zip(place.split(","), (90, 180), strict=True)]
+
+
 def fold(value: Any, options: Mapping[str, Any]) -> Any:
-    """The key that stands for a key and others: the start of its bin or period, or the highest one."""
+    """The key that stands for a key and others: the start of its bin, cell or period, or the highest one."""
     if value is None:
         return None
+    if isinstance(options.get("finest"), int | float):  # of a point
+        width = Fraction(str(options["finest"]))
+        return ",".join(str(Fraction(part) // width * width) for part in _from_corner(value))
     if "high" in options and value >= options["high"]:
         return Fraction(options["high"])
     if "step" in options:

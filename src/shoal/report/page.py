@@ -223,10 +223,11 @@ def _caption(item: Histogram, facts: Facts) -> str:
         is_coarsened = item.column in facts.roles.coarsened
         return "less precise in every record" if is_coarsened else "released unchanged"
     if item.before:
-        differing = item.differing
-        return (
-            f"{percent(differing)} of the records differ" if differing > 1e-9 else "no difference"
-        )
+        differs = f"{percent(item.differing)} of the" if item.differing > 1e-9 else "no"
+        if item.hidden:
+            words = "others differ" if item.differing > 1e-9 else "other difference"
+            return f"{percent(item.hidden)} of the records are hidden; {differs} {words}"
+        return f"{differs} {'records differ' if item.differing > 1e-9 else 'difference'}"
     if len(item.labels) == 1 or not facts.tells_before:
         return "only the release"
     return f"Original counts are hidden because they would reveal fewer than {facts.k:,} people."
