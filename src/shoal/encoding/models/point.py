@@ -53,7 +53,7 @@ class Point(Model):
     >>> place = shoal.Point("lat", "lon")
     >>> release = shoal.anonymize(people, quasi_identifiers={"place": place}, k=2, keep_order=True)
     >>> list(release.data["place"])[1:3]
-    ['48.12..48.14, 11.56..11.58', '52.40..52.56, 13.24..13.40']
+    ['48.12..48.14, 11.56..11.58', '52.52..52.56, 13.40..13.44']
     """
 
     latitude: str | None = None
