@@ -27,7 +27,7 @@ from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import arrow_column, arrow_table
-from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Order, Prefix, Subset
+from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Order, Point, Prefix, Subset
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.models.periods import UNITS
 from shoal.encoding.source import Input, Source
@@ -170,7 +170,7 @@ def _profile(source: Source, reading: Input, name: str) -> tuple[Profile, str | 
 
 def _models(profile: Profile, now: Model, source: Source, settings: Settings) -> Iterator[Model]:
     """Models for a column that may lose less than that of now."""
-    if profile.distinct < 2:
+    if profile.distinct < 2 or isinstance(now, Point):
         return
     if pa.types.is_temporal(profile.typed):
         yield from _of_dates(now)

@@ -35,6 +35,7 @@ OPTIONS = {
     "calendar": ("levels", "finest", "low", "high"),
     "prefix": ("lengths", "finest"),
     "ready": ("which", "finest", "unlisted"),
+    "point": ("finest",),
 }  # of each model, that the form asks for
 Settings = dict[str, Any]
 STEPS = (30, 120, 600)  # refinement steps to choose from
@@ -285,6 +286,8 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
 
 def _option(key: str, kind: str, form: FormData) -> Any:
     given = text(form, key)
+    if key == "finest" and kind == "point":
+        return number(given, "The width of the smallest cells", 1e-6, 90)
     if key == "finest" and kind not in ("calendar", "ready"):
         return whole(given, "The finest level", 0 if kind == "hierarchy" else 1)
     if key == "levels":

@@ -54,7 +54,8 @@ def with_rows(settings: Settings, form: FormData) -> Settings:
 
 def column_settings() -> list[Setting]:
     """How one column is read: each setting that can be given by column."""
-    found = [own for own in READING.values() if own.kind in BY_COLUMN]
+    known = [own for own in READING.values() if own.name != "points"]  # which joins columns
+    found = [own for own in known if own.kind in BY_COLUMN]
     return sorted(found, key=lambda own: BY_COLUMN.index(own.kind))
 
 

@@ -67,6 +67,7 @@ MODELS = {
     "calendar": "Longer and longer periods: day, month, year.",
     "prefix": "The first characters of a code, such as 021**.",
     "ready": "A ready-made hierarchy, such as countries in their regions.",
+    "point": "Cells of latitude and longitude, such as 48.12..48.16, 11.56..11.60.",
 }
 
 # What a tree can be built from, besides ready-made ones.
