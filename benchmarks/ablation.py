@@ -84,7 +84,10 @@ PARTS: dict[str, Mapping[str, Any]] = {
     "carving": _without("Carve"),
     "relaxing": _without("Relax"),
     "a second pass of relaxing": {f"{SEARCH}.relax.FEWEST": 1},
-    "further passes where cheap": {f"{SEARCH}.relax.CHEAP": 0.0},
+    "further passes where cheap": {
+        f"{SEARCH}.relax.CHEAP": 0.0,
+        f"{SEARCH}.relax.CHEAP_DIVERSE": 0.0,
+    },
     "moves before rounding": {f"{SEARCH}.relax.FINISHING": 0},
     "bins of ranges": {f"{SEARCH}.relax.coarsened": _same},
     "choosing cells": _without("Repack"),

@@ -58,7 +58,7 @@ NEAR = {
     "date": st.dates(date(2019, 12, 25), date(2021, 2, 10)),
     "moment": st.datetimes(datetime(2019, 12, 25), datetime(2021, 2, 10)),
 }
-FILELESS = ("calendar", "prefix", "ready")
+FILELESS = ("calendar", "point", "prefix", "ready")
 ORDERED = ("whole number", "number", "date", "moment")
 WEIGHTS = [1.0, 2**0.5, 3**-0.5, 1.1]  # weighted costs of different columns do not tie
 SHARE = 0.3  # of mi in wmi
@@ -179,15 +179,17 @@ def columns(
 ) -> tuple[pa.Array, reference.Column, Model]:
     """A column of a table, its twin and its model."""
     models = ["suppression", "hierarchy", "interval", "subset"]
-    models += ["order", "prefix", "ready"] if "text" in kinds else []
+    texts = ("order", "point", "prefix", "ready")
+    models += texts if "text" in kinds else []
     models += ["calendar"] if "date" in kinds else []
     model = draw(st.sampled_from(models))
     kind = draw(st.sampled_from([k for k in kinds if k in ORDERED or model != "interval"]))
-    kind = {"order": "text", "prefix": "text", "ready": "text", "calendar": "date"}.get(model, kind)
+    kind = "text" if model in texts else "date" if model == "calendar" else kind
     kind = "moment" if kind == "date" and "moment" in kinds and draw(st.booleans()) else kind
     arrow, values = KINDS[kind]
     if model in FILELESS:
-        codes = {"prefix": CODES, "ready": st.sampled_from(list(folded_models.PLACES))}
+        places = st.sampled_from(list(folded_models.PLACES))
+        codes = {"point": folded_models.POINTS, "prefix": CODES, "ready": places}
         values = codes[model] if model in codes else values | NEAR[kind]
     pool = st.lists(values, min_size=2, max_size=6, unique_by=reference.label)
     if kind == "whole number":

@@ -17,6 +17,7 @@ from shoal.encoding.frames import open_frame
 from shoal.errors import Infeasible
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible, most_groups
+from shoal.solve.counted.assignment import pick_rows
 from shoal.solve.methods import METHODS
 from shoal.solve.problem import Problem
 
@@ -153,7 +154,7 @@ def _lines(runs: dict[tuple[str, int], Found], what: str) -> list[Line]:
 def _measure(problem: Problem, name: str) -> Found:
     """The best of a few runs, kernels warm."""
     method = METHODS[name]()
-    method.partition(problem.head(WARM_UP), 0, silent)
+    method.partition(pick_rows(problem, np.arange(WARM_UP)), 0, silent)
     seconds: list[float] = []
     while len(seconds) < REPEATS and sum(seconds) < ENOUGH:
         start = time.process_time()

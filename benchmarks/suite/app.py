@@ -13,13 +13,31 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks import drawn
 from benchmarks.tables import Tables
 
-PAGES = ("table", "columns", "generalization", "requirement", "run", "release")
+PAGES = (
+    "table",
+    "columns",
+    "generalization",
+    "requirement",
+    "run",
+    "release",
+    "advice",
+    "explore",
+    "month",
+    "settings",
+    "part/state",
+    "part/history?step=columns",
+    "part/column/7",
+)
 ROUNDS = 10  # visits of every page while the job runs
 LIMIT = 1.0  # seconds that a page may take
+LONG = "600"  # steps of the run that is under way
+PATIENCE = 60.0  # seconds that exploring may take before it is cancelled
 
 
 class Visitor:
@@ -53,11 +71,25 @@ class Visitor:
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
-    """One row per page: the slowest and the usual answer during a run on the census of 299,285 people."""
-    table = tables.census_kdd()
+    """One row per page and table: the slowest and the usual answer while a run is under way."""
+    census, wide_table = tables.census_kdd(), drawn.wide(200, 5_000)
+    cases = {
+        "299,285 people": (census.data, list(census.models)),
+        "200 columns, 40 quasi-identifiers": (wide_table.data, list(wide_table.models)[:40]),
+        "200 columns, all quasi-identifiers": (wide_table.data, list(wide_table.models)),
+    }
+    return [
+        {"table": name, **row}
+        for name, (data, chosen) in cases.items()
+        for row in _with_app(data, chosen)
+    ]
+
+
+def _with_app(data: pa.Table, chosen: list[str]) -> list[dict[str, object]]:
+    """The rows of one table, in an app of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "census.parquet"
-        pq.write_table(table.data, path)
+        path = Path(folder) / "people.parquet"
+        pq.write_table(data, path)
         command = [sys.executable, "-m", "shoal", "app", "--no-browser", "--folder", f"{folder}/p"]
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
@@ -66,7 +98,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
             assert process.stdout is not None
             found = re.search(r"http://\S+", process.stdout.readline())
             assert found is not None
-            return _visit(Visitor(found[0]), path, list(table.models), process.pid)
+            return _visit(Visitor(found[0]), path, chosen, process.pid)
         finally:
             process.terminate()
             process.wait()
@@ -74,10 +106,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
 
 def _visit(visitor: Visitor, path: Path, chosen: list[str], server: int) -> list[dict[str, object]]:
     base = visitor.post("/projects/open", path=str(path)).rpartition("/")[0]
-    start = time.perf_counter()
-    while json.loads(visitor.get(f"{base}/part/looking"))["status"] == "running":
-        time.sleep(0.1)
-    reading = time.perf_counter() - start
+    reading = _until(visitor, f"{base}/part/looking")
     names = pq.read_schema(path).names
     roles = {
         f"role-{n}": "quasi-identifier" if name in chosen else "drop"
@@ -88,15 +117,20 @@ def _visit(visitor: Visitor, path: Path, chosen: list[str], server: int) -> list
     start = time.perf_counter()
     visitor.get(f"{base}/part/estimate")
     estimating = time.perf_counter() - start
-    visitor.post(f"{base}/runs", k="10", refine="quick")
-    seconds: dict[str, list[float]] = {page: [] for page in PAGES}
+    visitor.post(f"{base}/runs", k="10", refine="off")  # so that there is a release to show
+    _until(visitor, f"{base}/runs/1/status")
+    visitor.post(f"{base}/explore/start")
+    exploring = _until(visitor, f"{base}/explore/status", PATIENCE)
+    visitor.post(f"{base}/explore/cancel")
+    visitor.post(f"{base}/runs", k="10", refine=LONG)
+    seconds: dict[str, list[float]] = {page: [] for page in ("/", *PAGES)}
     for _ in range(ROUNDS):
-        for page in PAGES:
+        for page in seconds:
             start = time.perf_counter()
-            visitor.get(f"{base}/{page}")
+            visitor.get("/" if page == "/" else f"{base}/{page}")
             seconds[page].append(time.perf_counter() - start)
         time.sleep(1)
-    under_way = "running" in visitor.get(f"{base}/runs/1/status")
+    under_way = "running" in visitor.get(f"{base}/runs/2/status")
     rows: list[dict[str, object]] = [
         {
             "page": page,
@@ -108,9 +142,20 @@ def _visit(visitor: Visitor, path: Path, chosen: list[str], server: int) -> list
     ]
     rows.append({"page": "reading and suggesting", "slowest s": round(reading, 2)})
     rows.append({"page": "estimate, no job", "slowest s": round(estimating, 2)})
+    rows.append({"page": "exploring (at most a minute)", "slowest s": round(exploring, 2)})
     rows.append({"page": f"server, {_memory(server)} MB; job still ran: {under_way}"})
-    visitor.post(f"{base}/runs/1/cancel")
+    visitor.post(f"{base}/runs/2/cancel")
     return rows
+
+
+def _until(visitor: Visitor, address: str, patience: float = 3600.0) -> float:
+    """Wait for the end of a job, or until it took too long; the seconds that took."""
+    start = time.perf_counter()
+    while json.loads(visitor.get(address))["status"] == "running":
+        if time.perf_counter() - start > patience:
+            break
+        time.sleep(0.1)
+    return time.perf_counter() - start
 
 
 def _memory(process: int) -> int:

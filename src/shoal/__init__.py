@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.encoding.models import Hierarchy as Hierarchy
     from shoal.encoding.models import Interval as Interval
     from shoal.encoding.models import Order as Order
+    from shoal.encoding.models import Point as Point
     from shoal.encoding.models import Prefix as Prefix
     from shoal.encoding.models import Ready as Ready
     from shoal.encoding.models import Subset as Subset
@@ -106,6 +107,7 @@ _HOMES = {
         "Hierarchy",
         "Interval",
         "Order",
+        "Point",
         "Prefix",
         "Ready",
         "Subset",

@@ -345,3 +345,41 @@ def test_exploring_prints_a_row_for_each_setting(room: Path, shell: Shell) -> No
     rows = json.loads(out)
     assert code == 0
     assert {row["left_out"] for row in rows} == {None, "born", "postcode", "sex"}
+
+
+def test_explored_requirements_say_how_well_sensitive_values_are_guessed() -> None:
+    table = people()
+    settings = replace(settings_of(born=None, sex=None), sensitive=("illness",))
+    rows = shoal.advise(table, settings=settings).explore()
+    required = {row.requirement: row for row in rows if row.requirement}
+    assert len(required) >= 4, "frequency with l = 3 may be out of reach"
+    strict = required["frequency diversity with l = 2"]
+    usual = next(row for row in rows if row.k == settings.k and not row.left_out)
+    assert usual.guessed is not None
+    assert strict.guessed is not None
+    illnesses = table["illness"].to_pylist()
+    most = max(map(illnesses.count, set(illnesses))) / len(illnesses)
+    assert most <= strict.guessed <= 0.5, "no value is more than half of a group"
+    assert most <= usual.guessed <= 1
+    assert strict.settings is not None
+    assert [own.name for own in strict.settings.requirements] == ["diversity"]
+
+
+def test_of_many_columns_those_that_lose_most_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shoal.advice.explore.MOST_COLUMNS", 2)
+    settings = settings_of(sex=None, born=shoal.Suppression(), postcode=None, ward=None)
+    rows = shoal.advise(people(), settings=settings).explore()
+    left_out = [row.left_out for row in rows if row.left_out]
+    assert len(left_out) == 2
+    assert "born" in left_out
+    assert "sex" not in left_out
+
+
+def test_what_would_be_affordable_comes_with_its_settings() -> None:
+    settings = settings_of(born=shoal.Suppression(), sex=shoal.Suppression())
+    advice = shoal.advise(people(), settings=settings)
+    assert advice.affordable
+    assert len(advice.affordable) == len(advice.affordable_settings)
+    assert f"k = {advice.affordable_settings[0].k}" in advice.affordable[0]

@@ -70,7 +70,7 @@ def pages(number: int) -> dict[str, str]:
     unprotected = {"columns": ["ward"], "identified": number, "of": number}
     verdict = {"state": "protected", "title": "", "sentence": "", "reasons": [], "proved": True}
     figures |= {"verdict": {**verdict, "unprotected": unprotected}, "proofs": [], "problems": []}
-    figures |= {"method": "cover"}
+    figures |= {"method": "cover", "columns": {"age": 0.5}}
     look = {"records": number, "columns": [column(number)] * number, "lists": {}, "persons": []}
     look |= {"encoding": None, "remarks": [], "methods": {}, "hierarchies": {}, "objectives": {}}
     project = FakeProject(number)
@@ -86,6 +86,12 @@ def pages(number: int) -> dict[str, str]:
         state["roles"] = {"age": "quasi-identifier"}
     single = {"records": number, "steps": [{"column": "age", "unique": 1.0}]}
     rows = {"rows": [["x"]] * number, "last": [["x"]] * number, "header_row": 1, "skip_last": 0}
+    measured: dict[str, Any] = {"sampled": number, "records": number + 1, "together": []}
+    measured |= {"column_losses": {"age": 0.5}, "loss": 0.5, "suggestions": [], "affordable": []}
+    row = {"k": 2, "left_out": None, "requirement": None, "loss": 0.5, "highest_risk": 0.5}
+    rows_tried = [{**row, "guessed": None, "groups": number}] * number
+    measured |= {"rows": rows_tried, "k": 2, "quasi_identifiers": number}
+    study = {"found": measured, "states": {"0": "offered"}, "study": None, "is_old": False}
     parts = {
         "home.html": {},
         "part_state.html": {},
@@ -96,6 +102,8 @@ def pages(number: int) -> dict[str, str]:
         "generalization.html": {"step": "generalization"},
         "run.html": {},
         "release.html": {"step": "release", "run": {**run, "figures": figures}},
+        "advice.html": {"step": "advice", **study},
+        "explore.html": {"step": "explore", **study},
     }
     found = {}
     for name, own in parts.items():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import FormData
 
-from shoal.app import forms
+from shoal.app import reading
 from shoal.app.projects import read_toml_file
 from shoal.settings.declaration import READING
 from tests.app.test_app_way import Steward, opened
@@ -115,12 +115,12 @@ def test_what_holds_for_one_column_leaves_the_others(
     key: str, before: Any, given: str, after: Any
 ) -> None:
     settings = {"input": {key: before}}
-    found = forms.with_column(settings, FormData([(key, given)]), "age")
+    found = reading.with_column(settings, FormData([(key, given)]), "age")
     assert found.get("input", {}).get(key) == after
     assert settings == {"input": {key: before}}, "the old settings stay as they were"
 
 
 def test_every_setting_by_column_is_asked_for(opened: Steward) -> None:
     by_column = [own.name for own in READING.values() if "COLUMN" in (own.metavar or "")]
-    asked = [own.name for own in forms.column_settings()]
+    asked = [own.name for own in reading.column_settings()]
     assert set(by_column) <= {*asked, "merge_spellings"}

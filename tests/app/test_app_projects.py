@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from starlette.datastructures import FormData
 
-from shoal.app import forms, words
+from shoal.app import forms, reading, words
 from shoal.app.context import command_line
 from shoal.app.history import change_in_words
 from shoal.app.projects import Project, Projects, safe_name, write_toml_file
-from shoal.app.worker.tables import outline_of, read_outline
+from shoal.app.worker.trees import outline_of, read_outline
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.encoding.models import MODELS, Hierarchy
 from shoal.errors import InputError
@@ -399,7 +399,7 @@ def test_a_column_that_is_no_longer_sensitive_loses_its_requirement() -> None:
         (forms.with_requirement, {"k": "5", "use_closeness": "on", "closeness_t": "nan"}),
         (forms.with_run, {"refine": "soon"}),
         (forms.with_own_requirement, {"column": "ill", "name": "diversity"}),
-        (forms.with_rows, {"header_row": "-1"}),
+        (reading.with_rows, {"header_row": "-1"}),
     ],
 )
 def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str]) -> None:

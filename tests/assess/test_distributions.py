@@ -20,6 +20,7 @@ from tables import partitioned_samples
 import shoal
 from shoal.assess.comparison import read_comparison
 from shoal.assess.distributions import compare_distributions, earth_movers, total_variation
+from shoal.assess.histograms import HIDDEN
 from shoal.assess.safe_bins import join_ordered, join_others
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models.periods import days_of_label
@@ -145,9 +146,10 @@ def test_no_count_and_no_difference_of_any_bins_stands_for_fewer_than_k(
     cells = [cell_members(text, domain) for text in release.data["a"].to_pylist()]
     assert sum(histogram.after) == pytest.approx(60)
     assume(histogram.before)
-    named = [label for label in histogram.labels if label != "other"]
-    bins = [members(label, domain, named) for label in histogram.labels]
-    assert [sum(v in one for v in values) for one in bins] == list(histogram.before)
+    labels = [label for label in histogram.labels if label != HIDDEN]
+    named = [label for label in labels if label != "other"]
+    bins = [members(label, domain, named) for label in labels]
+    assert [sum(v in one for v in values) for one in bins] == list(histogram.before)[: len(bins)]
     assert sum(histogram.before) == 60
     for size in range(1, len(bins) + 1):
         for chosen in combinations(range(len(bins)), size):
@@ -216,8 +218,8 @@ def test_bins_of_dates_tell_nothing_of_fewer_than_k(
     cells = [
         days_of("missing" if t is None else t, universe) for t in release.data["a"].to_pylist()
     ]
-    bins = [days_of(label, universe) for label in histogram.labels]
-    assert [sum(v in one for v in held) for one in bins] == list(histogram.before)
+    bins = [days_of(label, universe) for label in histogram.labels if label != HIDDEN]
+    assert [sum(v in one for v in held) for one in bins] == list(histogram.before)[: len(bins)]
     for size in (1, 2):
         for chosen in combinations(bins, size):
             union = set().union(*chosen)
@@ -227,7 +229,7 @@ def test_bins_of_dates_tell_nothing_of_fewer_than_k(
                 assert number == 0 or number >= k
 
 
-def test_dates_are_drawn_by_periods_and_hidden_ones_like_all_others() -> None:
+def test_dates_are_drawn_by_periods_and_hidden_ones_apart() -> None:
     rng = np.random.default_rng(3)
     born = [date(1930, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 32_000, 1500)]
     born[::120] = [None] * len(born[::120])
@@ -241,22 +243,43 @@ def test_dates_are_drawn_by_periods_and_hidden_ones_like_all_others() -> None:
     born_drawn, came_drawn, _ = release.distributions.histograms
     assert "1940 to 1949" in born_drawn.labels
     assert "2023-03 to 2023-04" in came_drawn.labels
-    for drawn in (born_drawn, came_drawn):
+    for drawn, name in ((born_drawn, "born"), (came_drawn, "came")):
         assert drawn.ordered
         assert drawn.differing < 0.06
-        for before, after in zip(drawn.before, drawn.after, strict=True):
-            assert abs(before - after) < 0.03 * 1500
+        hidden = release.data[name].to_pylist().count("*")
+        assert drawn.hidden == hidden / 1500
+        told = [label for label in drawn.labels if label != HIDDEN]
+        for before, after in zip(drawn.before[: len(told)], drawn.after, strict=False):
+            assert abs(before - after) < 0.03 * 1500 + hidden
+    assert born_drawn.labels[-1] == HIDDEN
 
 
-def test_a_hidden_value_is_taken_to_be_like_those_that_are_shown() -> None:
+def test_the_few_values_that_a_release_shows_are_not_scaled_up() -> None:
+    """Of a hundred dates, ten are shown as one decade: the others are hidden, not spread like these."""
+    days = [date(1950 + n // 2, 1, 1 + n % 28) for n in range(100)]
+    shown = [10 * (day.year // 10) == 1990 for day in days]
+    release = pa.table({"d": [f"{1990}–{1999}" if one else "*" for one in shown]})
+    found = shoal.evaluate(
+        pa.table({"d": days}), release, quasi_identifiers={"d": shoal.Calendar()}, k=10, queries=0
+    )
+    [drawn] = found.distributions.histograms
+    after = dict(zip(drawn.labels, drawn.after, strict=True))
+    assert after.pop(HIDDEN) == 80
+    assert sum(after.values()) == pytest.approx(20)
+    assert drawn.hidden == 0.8
+
+
+def test_hidden_values_are_counted_apart_from_those_that_are_shown() -> None:
     table = pa.table({"town": ["a"] * 60 + ["b"] * 20 + ["c"] * 20, "n": [*range(100)]})
     hidden = ["a"] * 30 + ["*"] * 30 + ["b"] * 10 + ["*"] * 10 + ["c"] * 20
     release = pa.table({"town": hidden, "n": ["*"] * 100})
     models = {"town": shoal.Suppression(), "n": shoal.Suppression()}
     found = shoal.evaluate(table, release, quasi_identifiers=models, k=10, queries=0)
     drawn = found.distributions.histograms[0]
-    assert drawn.labels == ("a", "b", "c")
-    assert drawn.after == pytest.approx((50, 50 / 3, 100 / 3))
+    assert drawn.labels == ("a", "b", "c", HIDDEN)
+    assert drawn.before == (60, 20, 20, 0)
+    assert drawn.after == pytest.approx((30, 10, 20, 40))
+    assert drawn.differing == pytest.approx(1 / 2 * (0.1 + abs(0.2 - 1 / 6) + abs(0.2 - 1 / 3)))
 
 
 def test_histograms_count_originals_where_they_may() -> None:

@@ -32,9 +32,10 @@ KINDS = {  # what a column holds: how its released texts are read
     "flag": TEXT,
     "few": TEXT,
     "text": TEXT,
+    "place": TEXT,
 }
-HELD = {".jsonl": ("whole", "huge", "float", "flag", "few", "text")}
-HELD[".xlsx"] = ("whole", "float", "flag", "few", "text", "date")
+HELD = {".jsonl": ("whole", "huge", "float", "flag", "few", "text", "place")}
+HELD[".xlsx"] = ("whole", "float", "flag", "few", "text", "date", "place")
 METHODS = (
     *("auto", "cover", "sequential", "agglomerative", "k_member", "mondrian", "hilbert"),
     *("bottom_up", "top_down", "two_means", "forest", "enhanced_pk", "greedy_pk", "incognito"),
@@ -233,7 +234,7 @@ class _Drawing:
         kind = self.rng.choice(HELD.get(self.container, tuple(KINDS)))
         values = self._pool(kind)
         self._fill(name, kind, values)
-        if self.rng.random() < 0.3 and self.container != ".jsonl":
+        if kind == "place" or (self.rng.random() < 0.3 and self.container != ".jsonl"):
             rule = self._folding(kind)
             if rule is not None:
                 return rule
@@ -265,6 +266,8 @@ class _Drawing:
                 return Rule("calendar", options={"finest": finest})
             case "few" | "text":
                 return Rule(self.rng.choice(("prefix", "ready")))
+            case "place":
+                return Rule("point", options={"finest": self.rng.choice((0.01, 0.07, 1, 45))})
         return None
 
     def demand(self, sensitive: tuple[str, ...]) -> Demand:
@@ -325,6 +328,12 @@ class _Drawing:
                 return [True, False]
             case "few":
                 return [self._text(number) for number in numbers[:4]]
+            case "place":
+                signs = rng.choice((1, 1, -1)), rng.choice((1, -1))
+                return [
+                    f"{signs[0] * (number % 90)}.7130{number:03}, {signs[1] * number % 180}.7130{number:03}"
+                    for number in numbers
+                ]
         return [self._text(number) for number in numbers]
 
     def _text(self, number: int) -> str:

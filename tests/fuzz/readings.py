@@ -79,7 +79,7 @@ def coarse(value: Any, options: dict[str, Any]) -> str | None:
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""
 
-    model: str  # suppression, interval, order, subset, hierarchy, calendar, prefix or ready
+    model: str  # suppression, interval, order, subset, hierarchy, calendar, prefix, point or ready
     kind: str  # number, date or text
     domain: tuple[Any, ...]  # keys of all allowed values, in order and without missing
     has_missing: bool
@@ -105,6 +105,15 @@ class Reader:
         if self.model == "calendar":
             low, high = period(cell)
             return self._held(lambda value: low <= value <= high)
+        if self.model == "point":
+            sides = [side.split("..") for side in cell.split(", ")]
+            low, high = (_from_corner(",".join(ends)) for ends in zip(*sides, strict=True))
+            return self._held(
+                lambda value: all(
+                    a <= Fraction(part) < b
+                    for a, part, b in zip(low, value.split(","), high, strict=True)
+                )
+            )
         if self.model == "prefix" and cell not in self.domain:
             if not cell.endswith(FILL):
                 raise ValueError("no beginning")
@@ -196,10 +205,18 @@ def members(cell: str) -> list[str]:
     return found
 
 
+def _from_corner(place: str) -> list[Fraction]:
+    """Latitude and longitude, counted from the South Pole and from longitude -180."""
+    return [Fraction(part) + limit for part, limit in zip(place.split(","), (90, 180), strict=True)]
+
+
 def fold(value: Any, options: Mapping[str, Any]) -> Any:
-    """The key that stands for a key and others: the start of its bin or period, or the highest one."""
+    """The key that stands for a key and others: the start of its bin, cell or period, or the highest one."""
     if value is None:
         return None
+    if isinstance(options.get("finest"), int | float):  # of a point
+        width = Fraction(str(options["finest"]))
+        return ",".join(str(Fraction(part) // width * width) for part in _from_corner(value))
     if "high" in options and value >= options["high"]:
         return Fraction(options["high"])
     if "step" in options:

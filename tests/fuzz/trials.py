@@ -145,6 +145,8 @@ class Trial:
                 return shoal.Interval(domain, **rule.options)
             case "calendar":
                 return shoal.Calendar(**rule.options)
+            case "point":
+                return shoal.Point(**rule.options)
             case "prefix":
                 return shoal.Prefix(fill=FILL)
             case "ready":

@@ -77,7 +77,7 @@ def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
 
 
 def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_decide() -> None:
-    """Where nothing is relaxed, the loss is 1.2 % higher; where the requirement is from the start, 0.3 % lower."""
+    """Where nothing is relaxed, the loss is 2.0 % higher; where the requirement is from the start, 0.9 % lower."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name not in ("age", "occupation")}
     chosen = shoal.anonymize(
@@ -89,7 +89,7 @@ def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_deci
         k=60,
         requirements=[shoal.LDiversity(5, kind="distinct")],
     )
-    assert chosen.loss("lm") == pytest.approx(0.150277, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.150828, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

@@ -193,6 +193,43 @@ def folded_hierarchy(
     return tree_column(cells, {by_label[leaf]: path for leaf, path in cut.items()}), model
 
 
+_DEGREES = ("0", "-0.1", "0.25", "45", "48.137", "48.14", "89.9")
+POINTS = st.builds(
+    "{}, {}".format,
+    st.sampled_from((*_DEGREES, "-90", "90.00")),
+    st.sampled_from((*_DEGREES, "-180", "179.99", "180")),
+)
+
+
+@st.composite
+def point(draw: st.DrawFn, cells: list[Any]) -> Drawn:
+    """Cells of latitude and longitude: the square that contains the Earth, quartered again and again."""
+    text = draw(st.sampled_from(["0.01", "0.5", "0.07", "45", "90"]))
+    finest = Fraction(text)
+    digits = len(text.partition(".")[2])
+    top, width = 0, finest
+    while width < 360:
+        top, width = top + 1, 2 * width
+
+    def path(value: str) -> list[str]:
+        place = [Fraction(part) for part in value.split(",")]
+        low, width, found = [Fraction(-90), Fraction(-180)], finest * 2**top, []
+        while width > finest:
+            width /= 2
+            for i, end in enumerate((90, 180)):
+                if low[i] + width <= place[i] and low[i] + width < end:
+                    low[i] += width
+            ends = [(low[i], min(low[i] + width, end)) for i, end in enumerate((90, 180))]
+            found.append(
+                ", ".join(f"{float(a):.{digits}f}..{float(b):.{digits}f}" for a, b in ends)
+            )
+        return found[::-1]
+
+    paths = {value: path(value) for value in sorted({v for v in cells if v is not None})}
+    heights = {label: level for own in paths.values() for level, label in enumerate(own)}
+    return tree_column(cells, paths, heights, top), shoal.Point(finest=float(text))
+
+
 PLACES = {
     "FR": ["Western Europe", "Europe"],
     "DEU": ["Western Europe", "Europe"],

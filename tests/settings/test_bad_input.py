@@ -137,7 +137,7 @@ NOT_AN_INTERVAL = (
     "Column 'zip' contains text, but an interval needs numbers or dates. Convert it, or choose order, "
     "hierarchy, subset or suppression."
 )
-MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, ready, subset"
+MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, ready, point, subset"
 UNKNOWN_SUFFIX = (
     "The format of '{}' is unknown, because its {}. Use .csv, .tsv, .txt, .jsonl, .ndjson (each also with "
     ".gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
@@ -348,7 +348,7 @@ ROLES_AND_NUMBERS = [
     in_python(
         "text for a model",
         "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Calendar(), "
-        "Prefix(), Subset(), Ready(…) or a Hierarchy. Got 'interval' instead.",
+        "Prefix(), Subset(), Point(…), Ready(…) or a Hierarchy. Got 'interval' instead.",
         quasi_identifiers={"age": "interval"},
     ),
     both(

@@ -38,8 +38,8 @@ SPENT, ENOUGH = 1.0, 1e8  # units of work
 
 @pytest.fixture(autouse=True)
 def as_if_large() -> Iterator[None]:
-    """Put values into bins, and regroup regions or solve programs of them, as in large tables."""
-    few = patch.multiple(program, REGION=12, ENTRIES=40)
+    """Put values into bins, regroup regions and solve programs of known cells, as in large tables."""
+    few = patch.object(program, "ENTRIES", 40)
     with patch.object(coarse, "FEW", 3), patch.multiple(regroup, LEAST=2, REGION=12), few:
         yield
 

@@ -22,9 +22,10 @@ from reference import refinement as twin
 
 from shoal.kernels.refining import repacking as rounding
 from shoal.solve.local_search import relax
-from shoal.solve.local_search.relax import Relax
+from shoal.solve.local_search.relax import Relax, Relaxation
 from shoal.solve.local_search.schedule import neighbourhoods_of
 from shoal.solve.local_search.state import SearchState
+from shoal.solve.problem import Problem
 
 
 @st.composite
@@ -86,12 +87,48 @@ def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxe
     assert relaxation.total <= min(cost, refined.cost) + TOLERANCE * max(1.0, cost)
 
 
+def relaxing(problem: Problem) -> Relax:
+    """The neighbourhood as the schedule makes it."""
+    kinds = neighbourhoods_of(problem, 0, meter_of(problem))
+    [own] = [kind for kind in kinds if isinstance(kind, Relax)]
+    return own
+
+
 @settings(max_examples=several(40))
 @given(starts(measures=reference.MONOTONE, diverse=True))
 def test_the_problem_is_relaxed_only_where_a_walk_over_all_cells_is_short(start: Start) -> None:
     now, problem = start.refined(), start.problem
-    kinds = neighbourhoods_of(problem, 0, meter_of(problem))
-    [own] = [kind for kind in kinds if isinstance(kind, Relax)]
+    own = relaxing(problem)
     assert relaxed(now).is_possible
     with patch.object(relax, "WALK", 0.0):
         assert own.step(now) is now
+
+
+@settings(max_examples=several(40))
+@given(starts(measures=reference.MONOTONE, diverse=True), st.sampled_from([0.0, np.inf]))
+def test_requirements_are_included_where_rounding_costs_far_more_than_the_bound(
+    start: Start, far: float
+) -> None:
+    now, problem = start.refined(), start.problem
+    own = relaxing(problem)
+    with patch.multiple(relax, FAR=far, GIVE_UP=np.inf):
+        own.step(now)
+    assert own._diverse == (problem.tallied > 0 and far == 0.0)
+
+
+@settings(max_examples=several(40))
+@given(starts(measures=reference.MONOTONE))
+def test_a_second_pass_is_made_only_where_there_is_time(start: Start) -> None:
+    made = []
+    advance = Relaxation.advance
+
+    def counted(relaxation: Relaxation, go_on: Any) -> bool:
+        made.append(relaxation)
+        return advance(relaxation, go_on)
+
+    with patch.object(Relaxation, "advance", counted), patch.multiple(relax, CHEAP=0.0, SHARE=0.0):
+        relaxing(start.problem).step(start.refined())
+        assert len(made) == 1
+        with patch.object(relax, "SHARE", 1.0):
+            relaxing(start.problem).step(start.refined())
+    assert len(made) >= 3

@@ -1,12 +1,9 @@
-"""Many quasi-identifiers: keys without the lowest rungs tell the same cells apart; carving goes where groups stand."""
+"""Many quasi-identifiers: carving goes where groups stand."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pyarrow as pa
-import pytest
 
 import shoal
 from shoal.encoding.encode import encode
@@ -15,7 +12,6 @@ from shoal.progress import silent
 from shoal.solve.local_search import carve
 from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods import borrowing_cover as proposals
-from shoal.solve.methods import borrowing_cover as wide
 from shoal.solve.methods import lattice
 from shoal.solve.methods.lattice import make_ladders
 from shoal.solve.problem import Problem
@@ -31,46 +27,6 @@ def wide_problem(seed: int, records: int = 120, columns: int = 7) -> Problem:
     models = {**dict.fromkeys(drawn, shoal.Suppression()), "n": shoal.Interval()}
     frame = pa.table({**drawn, "n": rng.integers(0, 6, records)})
     return Problem.of(encode(open_frame(frame), models), "lm", 4)
-
-
-def numbered(labels: list[object]) -> list[int]:
-    """Equal labels as equal numbers, in order of appearance."""
-    numbers: dict[object, int] = {}
-    return [numbers.setdefault(label, len(numbers)) for label in labels]
-
-
-@pytest.mark.parametrize("quiet_share", [0.0, 0.9, 2.0])
-def test_keys_without_the_lowest_rungs_tell_the_same_cells_apart(monkeypatch, quiet_share):
-    monkeypatch.setattr(wide, "MOST_PARTS", 0)
-    monkeypatch.setattr(wide, "QUIET_SHARE", quiet_share)
-    problem = wide_problem(3)
-    ladders = make_ladders(problem)
-    found = wide.WideKeys.of(problem, ladders, seed=0)
-    assert sorted(j for part in found.parts for j in part) == list(range(len(ladders)))
-    points = np.array(list(product(*(range(len(ladder.rungs)) for ladder in ladders))))[::7]
-    rows = found.key_rows(lattice.lattice_key_rows(points, ladders, found.parts))
-    for point, own in zip(points, rows, strict=True):
-        keys = np.bitwise_xor.reduce(found.keys[own[own >= 0]], axis=0)
-        assert (own < 0).tolist() == sorted(own < 0)
-        cells = [
-            tuple(
-                ladder.rungs[at][code] for ladder, at, code in zip(ladders, point, row, strict=True)
-            )
-            for row in problem.points.codes
-        ]
-        assert numbered(keys.tolist()) == numbered(cells)
-
-
-def test_looking_up_fewer_rows_makes_the_same_groups(monkeypatch):
-    for seed in range(3):
-        problem = wide_problem(seed)
-        ladders = make_ladders(problem)
-        monkeypatch.setattr(wide, "MOST_PARTS", 100)
-        groups, visited = proposals.walk_proposals(problem, ladders, seed, silent)
-        monkeypatch.setattr(wide, "MOST_PARTS", 0)
-        others, points = proposals.walk_proposals(problem, ladders, seed, silent)
-        assert groups.tolist() == others.tolist()
-        assert visited == points
 
 
 def test_the_rungs_of_a_group_are_the_lowest_that_its_records_share():

@@ -20,6 +20,7 @@ Truth = tuple[str, str]  # letters of the roles that are right, and the model
 ID, GONE, CONSTANT, SECRET, TEXT = ("I", ""), ("D", ""), ("K", ""), ("S", ""), ("ID", "")
 UNKNOWN = GONE  # neither name nor values say what it means
 NUMBER, DATE, VALUE = ("Q", "interval"), ("Q", "calendar"), ("Q", "suppression")
+POINT, JOINED = ("Q", "point"), ("", "")  # latitude, and longitude, which is joined to it
 BANDS, CODE, READY = ("Q", "order"), ("Q", "prefix"), ("Q", "ready")
 PERSONAL = "ID"  # roles of columns that name persons
 
@@ -64,7 +65,9 @@ def made(
     delimiter: str = ",",
     encoding: str = "utf-8",
     seed: int = 1,
+    points: dict[str, str] | None = None,
 ) -> Made:
+    """A table of random records; `points` has the new name of a latitude, whose truth is that of both columns."""
     chance = random.Random(seed)
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
@@ -77,7 +80,8 @@ def made(
             else:
                 row[name] = make(chance, record)
         writer.writerow(row.values())
-    truth = {name: truth for name, (_, truth) in columns.items()}
+    named = {name: (points or {}).get(name, name) for name in columns}
+    truth = {named[name]: truth for name, (_, truth) in columns.items() if truth != JOINED}
     return Made(text.getvalue().encode(encoding), ".csv", truth)
 
 

@@ -9,8 +9,10 @@ from suggested import (
     DATE,
     GONE,
     ID,
+    JOINED,
     LAST,
     NUMBER,
+    POINT,
     READY,
     SECRET,
     TEXT,
@@ -102,8 +104,8 @@ def log() -> Made:
         {
             "device": (lambda c, _: f"{c.randrange(200) * 7919 + 1:016x}", ID),
             "ts": (moment("%Y-%m-%d %H:%M:%S"), DATE),
-            "lat": (decimal(52.5, 0.05, digits=5), NUMBER),
-            "lon": (decimal(13.4, 0.05, digits=5), NUMBER),
+            "lat": (decimal(52.5, 0.05, digits=5), POINT),
+            "lon": (decimal(13.4, 0.05, digits=5), JOINED),
             "poi_category": (one_of("gym", "church", "HIV clinic", "bar"), SECRET),
             "dwell_min": (whole(1, 180), ("SQ", "interval")),
             "yob": (Of("device", whole(1945, 2006)), NUMBER),
@@ -111,6 +113,7 @@ def log() -> Made:
         },
         records=1500,
         seed=33,
+        points={"lat": "place"},
     )
 
 

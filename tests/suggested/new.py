@@ -15,7 +15,8 @@ from suggested import (
     GONE,
     ID,
     JOBS,
-    NUMBER,
+    JOINED,
+    POINT,
     READY,
     SECRET,
     TEXT,
@@ -171,8 +172,8 @@ def riders() -> Made:
             "ride_id": (row(88000), ID),
             "user_hash": (lambda c, _: f"{c.randrange(300) * 104729 + 7:032x}", ID),
             "started_at": (moment(), DATE),
-            "start_lat": (decimal(40.7, 0.04, digits=4), NUMBER),
-            "start_lng": (decimal(73.9, 0.04, digits=4), NUMBER),
+            "start_lat": (decimal(40.7, 0.04, digits=4), POINT),
+            "start_lng": (decimal(73.9, 0.04, digits=4), JOINED),
             "start_station": (one_of("W 20 St", "Broadway", "Canal St", "Pier 40"), VALUE),
             "duration_sec": (whole(60, 3600), ("SQD", "interval")),
             "bike_id": (whole(14000, 15000), ("IDQ", "")),
@@ -184,6 +185,7 @@ def riders() -> Made:
         },
         records=1500,
         seed=45,
+        points={"start_lat": "start_place"},
     )  # fmt: skip
 
 

@@ -69,7 +69,8 @@ class Advice:
 
     `loss` and `column_losses` are those of now, measured on `sampled` of the `records` as all others are. `together`
     are the numbers of the suggestions that fit together best, with the loss of the release after them.
-    `affordable` are sentences about the protection that would cost no more than the loss of now.
+    `affordable` are sentences about the protection that would cost no more than the loss of now, and
+    `affordable_settings` are the settings of each.
     """
 
     records: int
@@ -80,6 +81,7 @@ class Advice:
     together: tuple[int, ...]
     together_loss: float | None
     affordable: tuple[str, ...]
+    affordable_settings: tuple[Settings, ...] = field(repr=False)
     settings: Settings = field(repr=False)
     trials: Trials = field(repr=False)
 
@@ -184,6 +186,7 @@ class _Search:
         best = [shown[place - 1][0] for place in together] or [
             own for own, _ in shown[:1] if own.kind == MODEL
         ]
+        affordable = list(self.affordable(best, shown))
         return Advice(
             records=self.trials.records,
             sampled=self.trials.sampled,
@@ -192,7 +195,8 @@ class _Search:
             suggestions=suggestions,
             together=together,
             together_loss=loss,
-            affordable=tuple(self.affordable(best, shown)),
+            affordable=tuple(said for said, _ in affordable),
+            affordable_settings=tuple(own for _, own in affordable),
             settings=self.settings,
             trials=self.trials,
         )
@@ -261,8 +265,8 @@ class _Search:
 
     def affordable(
         self, best: Sequence[Change], shown: Sequence[tuple[Change, Losses]]
-    ) -> Iterator[str]:
-        """The protection that costs no more than the loss of now, once the best changes are made."""
+    ) -> Iterator[tuple[str, Settings]]:
+        """The protection that costs no more than the loss of now, once the best changes are made, and its settings."""
         if not best:
             return
         limit, own = self.exactly(self.now), self.settings.k
@@ -275,11 +279,14 @@ class _Search:
             is_affordable = losses is not None and self.exactly(losses) <= limit
             low, high = (middle + 1, high) if is_affordable else (low, middle)
         if low:
-            yield f"With {said}, k = {round(own * LADDER[low - 1])} would lose no more than now."
+            k = round(own * LADDER[low - 1])
+            changed = with_all(self.settings, [*best, Change(OTHER_K, "", k=k)])
+            yield f"With {said}, k = {k} would lose no more than now.", changed
         for added in added_requirements(self.settings):
             losses = self.measure([*best, added])
             if losses is not None and self.exactly(losses) <= limit:
-                yield f"With {said}, {added.what} of all sensitive columns would lose no more than now."
+                sentence = f"With {said}, {added.what} of all sensitive columns would lose no more than now."
+                yield sentence, with_all(self.settings, [*best, added])
                 return
 
 

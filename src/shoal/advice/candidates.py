@@ -27,7 +27,7 @@ from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import arrow_column, arrow_table
-from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Order, Prefix, Subset
+from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Order, Point, Prefix, Subset
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.models.periods import UNITS
 from shoal.encoding.source import Input, Source
@@ -47,6 +47,12 @@ FINEST = 4  # lengths of codes that are tried
 HEAVIER = 3.0  # times the weight of now
 LEFT_OUT = 0.01  # share of records
 LEAST_K = 2
+# Requirements that are tried in addition or compared, the strongest first.
+DIVERSITIES = tuple(
+    LDiversity(l, kind=kind)
+    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2))
+)
+CLOSE = 0.2  # t of closeness that is compared
 
 
 def of_column(source: Source, settings: Settings, column: Column) -> Iterator[Change]:
@@ -97,9 +103,19 @@ def added_requirements(settings: Settings) -> Iterator[Change]:
     """Requirements that may be affordable in addition, the strongest first."""
     if not settings.sensitive or settings.requirements:
         return
-    for kind, l in (("frequency", 3), ("frequency", 2), ("distinct", 3), ("distinct", 2)):
-        required = LDiversity(l, kind=kind)
+    for required in DIVERSITIES:
         yield Change(REQUIREMENT, _named(required), requirements=(required,))
+
+
+def compared_requirements(settings: Settings) -> Iterator[Change]:
+    """Other requirements for all sensitive columns, from none to strong ones."""
+    if not settings.sensitive:
+        return
+    offered = [(), *((own,) for own in reversed(DIVERSITIES)), (TCloseness(CLOSE),)]
+    for required in offered:
+        if required != settings.requirements:
+            what = _named(required[0]) if required else "k alone"
+            yield Change(REQUIREMENT, what, requirements=required)
 
 
 def _named(required: Requirement) -> str:
@@ -154,7 +170,7 @@ def _profile(source: Source, reading: Input, name: str) -> tuple[Profile, str | 
 
 def _models(profile: Profile, now: Model, source: Source, settings: Settings) -> Iterator[Model]:
     """Models for a column that may lose less than that of now."""
-    if profile.distinct < 2:
+    if profile.distinct < 2 or isinstance(now, Point):
         return
     if pa.types.is_temporal(profile.typed):
         yield from _of_dates(now)

@@ -104,9 +104,11 @@ class Change:
         if self.column in settings.weights:
             lines.append(f"weight = {settings.weights[self.column]:g}")
         if isinstance(self.model, Hierarchy):
-            lines.append("# and the rows of the hierarchy, which --apply writes")
+            lines.append("# and the rows of the hierarchy, written when you apply this")
         elif isinstance(self.model, Order) and self.model.values != "names":
-            lines.append("# and the values from the lowest to the highest, which --apply writes")
+            lines.append(
+                "# and the values from the lowest to the highest, written when you apply this"
+            )
         reading = self._read(settings.reading)
         changed = {
             key: getattr(reading, key)
@@ -198,7 +200,7 @@ def described(model: Model) -> str:
         case "interval" if isinstance(step, str):
             return f"ranges of {step}s"
         case "interval" if step is not None:
-            return f"ranges of bins of {step:g}"
+            return f"ranges in steps of {step:g}"
         case "interval":
             return "ranges from value to value"
         case "calendar":

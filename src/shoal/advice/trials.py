@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from shoal.assess.risk import risk_of_groups
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import arrow_column
@@ -41,6 +42,7 @@ class Losses:
     smallest: int  # people or records of the smallest group
     groups: int
     left_out: int
+    guessed: float | None = None  # how often a guess of a sensitive value is right
 
     def whole(self, weights: Mapping[str, float], names: tuple[str, ...] = ()) -> float:
         """The mean of columns, by their weights; by default of all columns."""
@@ -67,6 +69,7 @@ class Trials:
     source: Source
     settings: Settings
     records: int  # of the whole table
+    has_sensitive: bool = False  # whether to measure how well sensitive values can be guessed
 
     @classmethod
     def of(cls, source: Source, settings: Settings, most: int = WHOLE) -> Trials:
@@ -95,7 +98,7 @@ class Trials:
 
     def plan(self, settings: Settings, has_effort: bool = True) -> Plan[Memory]:
         """The work of a trial: nothing but quasi-identifiers, and sensitive columns if requirements protect them."""
-        needed = settings.sensitive if settings.requirements else ()
+        needed = settings.sensitive if settings.requirements or self.has_sensitive else ()
         effort = Glance() if has_effort and settings.refine else False
         bare = replace(
             settings,
@@ -140,6 +143,7 @@ class Trials:
             smallest=_smallest(closed, plan.carrier),
             groups=int(np.unique(closed.groups).size),
             left_out=closed.left_out,
+            guessed=_guessed(closed) if self.has_sensitive else None,
         )
 
     @cached_property
@@ -161,6 +165,14 @@ class Trials:
         pairs = np.unique(np.stack([codes[known], exact[known]]), axis=1)
         inside = np.bincount(pairs[0])
         return float((inside[codes[known]] - 1).mean() / distinct)
+
+
+def _guessed(closed: Closed) -> float | None:
+    """The mean share of the most frequent sensitive value of a group, of the column where it is largest."""
+    sensitive = closed.table.sensitive
+    codes = {name: (own.codes, own.size) for name, own in sensitive.items()}
+    found = risk_of_groups(closed.groups, codes).attributes
+    return max((own.average_share for own in found), default=None)
 
 
 def _smallest(closed: Closed, carrier: Memory) -> int:

@@ -1,9 +1,8 @@
-"""The routes that change something, all by POST: projects, settings, hierarchies."""
+"""The routes that change something, all by POST: projects and settings."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,21 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.app import forms
+from shoal.app import forms, reading
 from shoal.app.context import (
     AppContext,
     changed_response,
     column_at,
     is_part,
     navigated,
+    quasi_identifier_at,
     with_problem,
 )
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 from shoal.app.words import STEPS
 
 MOST_FIELDS = 20_000  # of one form: a table may have thousands of columns
-NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class FormHandlers:
@@ -53,8 +52,6 @@ class FormHandlers:
             "/p/{project}/columns": self.columns,
             "/p/{project}/key": self.key,
             "/p/{project}/model/{number:int}": self.model,
-            "/p/{project}/tree/{number:int}": self.tree,
-            "/p/{project}/tree/{number:int}/upload": self.upload_tree,
             "/p/{project}/requirement": self.requirement,
             "/p/{project}/requirement/own": self.own_requirement,
             "/p/{project}/requirement/remove": self.remove_requirement,
@@ -63,21 +60,11 @@ class FormHandlers:
 
     async def upload(self, request: Request) -> Response:
         """Open a file that was dropped or chosen."""
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._home(str(error), error.status)
-        except OSError as error:
-            return self._home(
-                f"The file could not be copied: {error.strerror}. Open it by its path instead."
-            )
-        else:
-            if path is None:
-                return self._home(NO_FILE)
+
+        async def use(path: Path) -> Response:
             return self._opened(request, self.office.projects.adopt(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
+
+        return await with_upload(request, self.office.projects, use, self._home)
 
     async def open(self, request: Request) -> Response:
         """Open a file on this computer without copying it."""
@@ -126,38 +113,34 @@ class FormHandlers:
         else:
             project.undo()
         if project.settings.get("input") != before:
-            self._look_again(project)
+            self.office.look_again(project)
         back = forms.text(await form_of(request), "step")
         return RedirectResponse(f"/p/{project.id}/{back if back in dict(STEPS) else 'table'}", 303)
-
-    def _look_again(self, project: Project) -> None:
-        (project.folder / "look.json").unlink(missing_ok=True)
-        self.office.jobs.look(project)
 
     async def input(self, request: Request) -> Response:
         """Save how the file is read, and read it again."""
         project, form = self.office.project(request), await form_of(request)
         is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def rows(self, request: Request) -> Response:
         """Save the row or sheet that was clicked in the preview, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
-        return self._read_again(project, lambda settings: forms.with_rows(settings, form))
+        return self._read_again(project, lambda settings: reading.with_rows(settings, form))
 
     async def reading(self, request: Request) -> Response:
         """Save how one column is read, unless its values do not fit, and read the table again."""
         project, form = self.office.project(request), await form_of(request)
         name = column_at(project, request.path_params["number"])["name"]
-        new = forms.with_column(project.settings, form, name)
+        new = reading.with_column(project.settings, form, name)
         kind = new.get("input", {}).get("types", {}).get(name)
         if kind:
             problems = await self._problems(project, "types", types={name: kind})
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-        return self._read_again(project, lambda settings: forms.with_column(settings, form, name))
+        return self._read_again(project, lambda settings: reading.with_column(settings, form, name))
 
     def _read_again(
         self, project: Project, make: Callable[[dict[str, Any]], dict[str, Any]]
@@ -167,7 +150,7 @@ class FormHandlers:
         except forms.InvalidEntry as error:
             return self.office.page("table", project, 422, problems=[str(error)])
         if is_new:
-            self._look_again(project)
+            self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table?rows#preview", 303)
 
     async def cancel_look(self, request: Request) -> Response:
@@ -180,13 +163,13 @@ class FormHandlers:
         project, form = self.office.project(request), await form_of(request)
         look = project.look
         if look is not None:
-            new = forms.with_types(project.settings, form, look)
+            new = reading.with_types(project.settings, form, look)
             types = new.get("input", {}).get("types", {})
             problems = await self._problems(project, "types", types=types)
             if problems:
                 return self.office.page("table", project, 422, problems=problems)
-            if project.change(forms.with_types(project.settings, form, look)):
-                self._look_again(project)
+            if project.change(reading.with_types(project.settings, form, look)):
+                self.office.look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:
@@ -235,66 +218,10 @@ class FormHandlers:
 
     async def model(self, request: Request) -> Response:
         project, form = self.office.project(request), await form_of(request)
-        name = self._column(request, project)
+        name = quasi_identifier_at(project, request.path_params["number"])
         return self._change(
             request, project, "generalization", lambda s: forms.with_model(s, name, form)
         )
-
-    async def tree(self, request: Request) -> Response:
-        """Build a hierarchy from the table, or read it from an outline."""
-        project, form = self.office.project(request), await form_of(request)
-        name, target = self._new_tree(request, project)
-        how = forms.text(form, "how")
-        if how != "outline":
-            return await self._tree(request, project, name, target, "build", how=how)
-        outline = str(form.get("outline", ""))
-        return await self._tree(request, project, name, target, "write", outline=outline)
-
-    async def upload_tree(self, request: Request) -> Response:
-        """Read a hierarchy from an uploaded CSV file."""
-        project = self.office.project(request)
-        name, target = self._new_tree(request, project)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-            if path is None:
-                return self.office.page("generalization", project, 422, problems=[NO_FILE])
-            shutil.move(path, project.folder / target)
-        except UploadRejected as error:
-            problems, status = [str(error)], error.status
-            return self.office.page("generalization", project, status, problems=problems)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return await self._tree(request, project, name, target, "tree")
-
-    async def _tree(
-        self, request: Request, project: Project, name: str, target: str, task: str, **given: Any
-    ) -> Response:
-        found, problems = await asyncio.to_thread(
-            self.office.ask, project, task, column=name, target=target, **given
-        )
-        if found and not found["fits"]:
-            problems = found["check"].splitlines()
-        if problems:
-            (project.folder / target).unlink(missing_ok=True)
-            return self.office.page("generalization", project, 422, problems=problems)
-        project.change(forms.with_tree(project.settings, name, target))
-        number = request.path_params["number"]
-        return RedirectResponse(
-            f"/p/{project.id}/generalization?open={number}#column-{number}", 303
-        )
-
-    def _new_tree(self, request: Request, project: Project) -> tuple[str, str]:
-        """The quasi-identifier whose number is in the path, and the name of a new file for its hierarchy."""
-        return self._column(request, project), project.new_tree(request.path_params["number"])
-
-    def _column(self, request: Request, project: Project) -> str:
-        """The name of the quasi-identifier whose number is in the path."""
-        look, number = project.look, request.path_params["number"]
-        names = [column["name"] for column in look["columns"]] if look else []
-        if number >= len(names) or names[number] not in project.settings["quasi_identifiers"]:
-            raise KeyError(number)
-        return str(names[number])
 
     async def requirement(self, request: Request) -> Response:
         project, form = self.office.project(request), await form_of(request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.changes import NO_FILE, form_of, path_given
+from shoal.app.changes import form_of, path_given
 from shoal.app.context import AppContext, navigated, with_problem
 from shoal.app.projects import Project, read_json
 from shoal.app.security import REPORT_POLICY
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 
 ROLES = {
     "quasi-identifier": "quasi-identifier: others may know it",
@@ -87,17 +86,10 @@ class CheckPages:
         return with_problem(answer, problem)
 
     async def upload(self, request: Request) -> Response:
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._refused(str(error), error.status)
-        else:
-            if path is None:
-                return self._refused(NO_FILE)
+        async def use(path: Path) -> Response:
             return self._opened(request, self.office.projects.adopt(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was adopted
+
+        return await with_upload(request, self.office.projects, use, self._refused)
 
     async def open(self, request: Request) -> Response:
         path = path_given(await form_of(request))

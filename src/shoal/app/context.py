@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
-from shoal.app import forms, words
+from shoal.app import forms, reading, words
 from shoal.app.jobs import UNFINISHED, Jobs, TaskFailed
 from shoal.app.projects import Project, Projects
 from shoal.progress import stage_in_words
@@ -42,7 +42,8 @@ def breakable(name: str) -> Markup:
 def page_templates(path: str) -> Environment:
     """The templates of the pages below a path."""
     environment = make_templates(HERE / "templates")
-    environment.globals.update(root=path, words=words, version=__version__, forms=forms)
+    environment.globals.update(root=path, words=words, version=__version__)
+    environment.globals.update(forms=forms, reading=reading)
     environment.globals["stage_in_words"] = stage_in_words
     environment.filters["day"] = _day
     environment.filters["breakable"] = breakable
@@ -118,6 +119,8 @@ class AppContext:
         job = self.jobs.looking(project)
         if look is None and job is None:  # after a crash
             job = self.jobs.look(project)
+        elif look is None and job is not None and job.status == "done":
+            look = project.look  # read between the two
         names = [column["name"] for column in look["columns"]] if look else []
         return {
             "project": project,
@@ -130,6 +133,18 @@ class AppContext:
             "toml": project.settings_text if settings else "",
             "command": command_line(project.table, project.folder / "settings.toml"),
         }
+
+    def change(self, project: Project, settings: dict[str, Any]) -> None:
+        """Change settings, and read the table again if it is now read in another way."""
+        before = project.settings.get("input")
+        project.change(settings)
+        if project.settings.get("input") != before:
+            self.look_again(project)
+
+    def look_again(self, project: Project) -> None:
+        """Read the table again."""
+        (project.folder / "look.json").unlink(missing_ok=True)
+        self.jobs.look(project)
 
     def runs(self, project: Project) -> list[dict[str, Any]]:
         """All runs, with the jobs of those in progress. A running one without a job was cut off when the app ended."""
@@ -153,6 +168,14 @@ def column_at(project: Project, number: int) -> dict[str, Any]:
         raise KeyError(number)
     found: dict[str, Any] = look["columns"][number]
     return found
+
+
+def quasi_identifier_at(project: Project, number: int) -> str:
+    """The name of the quasi-identifier with a number; `KeyError` if there is none."""
+    name: str = column_at(project, number)["name"]
+    if name not in project.settings.get("quasi_identifiers", {}):
+        raise KeyError(number)
+    return name
 
 
 def is_part(request: Request) -> bool:

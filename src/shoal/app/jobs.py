@@ -1,4 +1,4 @@
-"""Jobs: reading a table and making a release each have a worker process and a thread that follows it."""
+"""Jobs: reading a table, making a release and advice each have a worker process and a thread that follows it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Job:
 
     kind: str
     project: str
-    run: str = ""
+    run: str = ""  # its number; for other tasks, their name
     status: str = "running"  # or done, failed, cancelled
     stage: str = "starting"
     done: int = 0
@@ -261,20 +261,34 @@ class Jobs:
 
     def run(self, project: Project, run: str) -> Job:
         """Start a run whose folder and settings exist."""
-        job = Job("run", project.id, run, worker=Worker())
-        self._runs[project.id, run] = job
-        threading.Thread(target=self._follow, args=(project, job), daemon=True).start()
+        return self._start(project, run, "run", run=str(project.run_folder(run)))
+
+    def study(self, project: Project, task: str) -> Job:
+        """Start a task whose result is a file of the project, unless it is in progress."""
+        with self._lock:
+            return self.running(project, task) or self._start(project, task, task)
+
+    def studying(self, project: Project, task: str) -> Job | None:
+        """The last job of such a task, which may have ended."""
+        return self._runs.get((project.id, task))
+
+    def _start(self, project: Project, name: str, task: str, **given: Any) -> Job:
+        job = Job(task, project.id, name, worker=Worker())
+        self._runs[project.id, name] = job
+        threading.Thread(target=self._follow, args=(project, job, given), daemon=True).start()
         return job
 
-    def _follow(self, project: Project, job: Job) -> None:
+    def _follow(self, project: Project, job: Job, given: dict[str, Any]) -> None:
         assert job.worker is not None
-        folder = project.run_folder(job.run)
         try:
-            job.worker.ask("run", job.hear, project=str(project.folder), run=str(folder))
+            job.worker.ask(job.kind, job.hear, project=str(project.folder), **given)
             job.status = "done"
         except TaskFailed as error:
             if not job.is_cancelled:
-                self._note_failure(project, job, error)
+                if job.kind == "run":
+                    self._note_failure(project, job, error)
+                # Last, so that pages find what was saved.
+                job.problems, job.status = error.problems, "failed"
         finally:
             job.worker.end()
 
@@ -286,18 +300,14 @@ class Jobs:
             status = "ended" if isinstance(error, WorkerEnded) else "failed"
             why = {"problems": error.problems, "refusals": error.refusals}
             project.note_run(job.run, status=status, **why)
-        job.problems, job.status = (
-            error.problems,
-            "failed",
-        )  # last, so that pages find what was saved
 
     def running(self, project: Project, run: str) -> Job | None:
-        """The job of a run in progress."""
+        """The job of a run or of another task in progress."""
         job = self._runs.get((project.id, run))
         return job if job is not None and job.status == "running" else None
 
     def cancel(self, project: Project, run: str) -> None:
-        """Cancel a run; what it wrote is removed unless the release was ready."""
+        """Cancel a run or another task; what a run wrote is removed unless the release was ready."""
         job = self.running(project, run)
         if job is None or job.worker is None:
             return
@@ -308,7 +318,7 @@ class Jobs:
                 run,
                 excel="The run was cancelled before the Excel file was written. Run again to get it.",
             )
-        elif job.status != "done":
+        elif job.kind == "run" and job.status != "done":
             project.note_run(run, status="cancelled")
         job.status = "cancelled"  # last, so that pages find what was saved
 

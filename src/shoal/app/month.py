@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -11,10 +12,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.changes import NO_FILE, form_of, path_given
+from shoal.app.changes import form_of, path_given
 from shoal.app.context import AppContext, navigated, with_problem
 from shoal.app.projects import Project
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 
 
 class MonthPages:
@@ -65,18 +66,14 @@ class MonthPages:
     async def upload(self, request: Request) -> Response:
         """Take a file that was dropped or chosen."""
         project = self.office.project(request)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-        except UploadRejected as error:
-            return self._refused(project, str(error), error.status)
-        else:
-            if path is None:
-                return self._refused(project, NO_FILE)
+
+        async def use(path: Path) -> Response:
             project.offer(path, upload=True)
             return navigated(request, f"/p/{project.id}/month")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # unless it was moved
+
+        return await with_upload(
+            request, self.office.projects, use, partial(self._refused, project)
+        )
 
     async def open(self, request: Request) -> Response:
         """Take a file on this computer without copying it."""

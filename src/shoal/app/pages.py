@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from shoal.app.context import (
     command_line,
     is_part,
 )
-from shoal.app.jobs import TaskFailed
+from shoal.app.jobs import Job, TaskFailed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
 from shoal.app.words import STEPS
@@ -61,7 +61,6 @@ class Pages:
             Route("/p/{project}/part/column/{number:int}", self.column),
             Route("/p/{project}/part/effect/{number:int}", self.column),
             Route("/p/{project}/part/reading/{number:int}", self.column),
-            Route("/p/{project}/part/tree/{number:int}", self.tree),
             Route("/p/{project}/part/preview/{run}", self.preview),
             Route("/p/{project}/part/excel/{run}", self.excel),
             Route("/p/{project}/runs/{run}/report", self.report),
@@ -193,20 +192,6 @@ class Pages:
                 found.append({"k": k, "problems": error.problems})
         return self.office.draw("part_several.html", several=found)
 
-    def tree(self, request: Request) -> Response:
-        """The hierarchy of a column, level by level and as an outline."""
-        project = self.office.project(request)
-        look, number = project.look, request.path_params["number"]
-        column = look["columns"][number]["name"] if look and number < len(look["columns"]) else ""
-        entry = project.settings.get("quasi_identifiers", {}).get(column, {})
-        found: dict[str, Any] = {}
-        problems: list[str] = []
-        if "hierarchy" in entry:
-            where = {"column": column, "target": entry["hierarchy"]}
-            found, problems = self.office.ask(project, "tree", **where)
-        context = {"tree": found, "number": number, "problems": problems, "entry": entry}
-        return self.office.draw("part_tree.html", project=project, column=column, **context)
-
     def report(self, request: Request) -> Response:
         project = self.office.project(request)
         found = project.file_of(self.office.run(request, project), "report")
@@ -318,37 +303,44 @@ class RunPages:
     async def status(self, request: Request) -> Response:
         """The status of a run, for pages that poll."""
         project = self.office.project(request)
-        return JSONResponse(self._status(project, self.office.run(request, project)))
+        run = self.office.run(request, project)
+        return JSONResponse(status_of(self.office.jobs.running(project, run)))
 
     async def events(self, request: Request) -> Response:
         """The status of a run as server-sent events, until it ends."""
         project = self.office.project(request)
         run = self.office.run(request, project)
+        return status_events(request, lambda: self.office.jobs.running(project, run))
 
-        async def stream() -> AsyncIterator[str]:
-            last = None
-            while not await request.is_disconnected():
-                now = self._status(project, run)
-                if now != last:
-                    yield f"data: {json.dumps(now)}\n\n"
-                    last = now
-                if now["status"] != "running":
-                    return
-                await asyncio.sleep(EVERY)
 
-        return StreamingResponse(stream(), media_type="text/event-stream")
+def status_of(job: Job | None) -> dict[str, Any]:
+    """How far a job is, as pages show it."""
+    if job is None or job.is_ready:
+        return {"status": "over"}
+    number = step_of(job.stage) if job.kind == "run" else 0
+    step = f"Step {number} of {len(STEP_WORDS)}: " if number else ""
+    rows = f"{counted(job.records, 'record')}. " if job.records else ""
+    so_far = f"{job.elapsed:.0f} s so far{', ' + job.left if job.left else ''}"
+    return {
+        "status": "running",
+        "text": f"{sentence(step + stage_in_words(job.stage))} {rows}{so_far}.",
+        "stage": job.stage,
+        "share": job.done / job.total if job.total > 1 else None,
+    }
 
-    def _status(self, project: Project, run: str) -> dict[str, Any]:
-        job = self.office.jobs.running(project, run)
-        if job is None or job.is_ready:
-            return {"status": "over"}
-        number = step_of(job.stage)
-        step = f"Step {number} of {len(STEP_WORDS)}: " if number else ""
-        rows = f"{counted(job.records, 'record')}. " if job.records else ""
-        so_far = f"{job.elapsed:.0f} s so far{', ' + job.left if job.left else ''}"
-        return {
-            "status": "running",
-            "text": f"{sentence(step + stage_in_words(job.stage))} {rows}{so_far}.",
-            "stage": job.stage,
-            "share": job.done / job.total if job.total > 1 else None,
-        }
+
+def status_events(request: Request, running: Callable[[], Job | None]) -> Response:
+    """The status of a job as server-sent events, until it ends."""
+
+    async def stream() -> AsyncIterator[str]:
+        last = None
+        while not await request.is_disconnected():
+            now = status_of(running())
+            if now != last:
+                yield f"data: {json.dumps(now)}\n\n"
+                last = now
+            if now["status"] != "running":
+                return
+            await asyncio.sleep(EVERY)
+
+    return StreamingResponse(stream(), media_type="text/event-stream")

@@ -142,7 +142,7 @@ class Project:
     def use_waiting(self) -> None:
         """Make the waiting file the table of the project. The earlier file and its runs stay."""
         self.note_facts(table=self.waiting["table"])
-        for name in ("month.json", "look.json"):
+        for name in ("month.json", "look.json", "advice.json", "explore.json"):
             (self.folder / name).unlink(missing_ok=True)
 
     @property
@@ -165,20 +165,28 @@ class Project:
     def settings_text(self) -> str:
         return toml_text(self.settings)
 
-    def change(self, settings: dict[str, Any]) -> bool:
-        """Save new settings, and the old ones for `undo`; False if nothing changed."""
+    def change(self, settings: dict[str, Any], is_same_step: bool = False) -> bool:
+        """Save new settings, and the old ones for `undo`; False if nothing changed.
+
+        A change in the same step as the last one is undone together with it.
+        """
         before = self.settings
         if settings == before:
             return False
+        if not is_same_step:
+            self._remember(before)
+        shutil.rmtree(self.folder / "redo", ignore_errors=True)
+        write_toml_file(self.folder / "settings.toml", settings)
+        return True
+
+    def _remember(self, before: dict[str, Any]) -> None:
+        """Save settings for `undo`, and forget the oldest."""
         steps = self._steps()
         number = int(steps[-1].stem) + 1 if steps else 1
         make_private_folder(self.folder / "undo")
         write_toml_file(self.folder / "undo" / f"{number:06}.toml", before)
         for old in steps[: max(0, len(steps) + 1 - MOST_UNDO)]:
             old.unlink()
-        shutil.rmtree(self.folder / "redo", ignore_errors=True)
-        write_toml_file(self.folder / "settings.toml", settings)
-        return True
 
     def undo(self) -> bool:
         """Undo the last change; returns whether there was one."""
@@ -234,6 +242,15 @@ class Project:
         """The name of a new file for a column's hierarchy, relative to the project; old ones stay for `undo`."""
         make_private_folder(self.folder / "trees")
         return f"trees/{column}-{secrets.token_hex(4)}.csv"
+
+    def needs_later(self, tree: str) -> bool:
+        """Whether the file of a hierarchy is needed by `undo`, `redo` or a run."""
+        paths = [
+            *self._steps("undo"),
+            *self._steps("redo"),
+            *self.folder.glob("runs/*/settings.toml"),
+        ]
+        return any(tree in path.read_text(encoding="utf-8") for path in paths)
 
     def run_folder(self, run: str) -> Path:
         if not _RUN.fullmatch(run):

@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from shoal.app.advice import AdvicePages
 from shoal.app.changes import FormHandlers
 from shoal.app.checks import CheckPages
 from shoal.app.context import HERE, AppContext, page_templates
@@ -29,6 +30,7 @@ from shoal.app.pages import Pages, RunPages
 from shoal.app.projects import Projects, write_text_file
 from shoal.app.security import Gate, Sessions, new_path
 from shoal.app.settings_file import SettingsPages
+from shoal.app.trees import TreePages
 from shoal.data.staging import process_runs
 from shoal.errors import InputError
 
@@ -88,9 +90,11 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
         routes=[
             *Pages(office).routes(),
             *FormHandlers(office).routes(),
+            *TreePages(office).routes(),
             *RunPages(office).routes(),
             *MonthPages(office).routes(),
             *CheckPages(office).routes(),
+            *AdvicePages(office).routes(),
             *SettingsPages(office).routes(),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],

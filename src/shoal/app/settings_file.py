@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.app.changes import NO_FILE, form_of, path_given
+from shoal.app.changes import form_of, path_given
 from shoal.app.context import AppContext
 from shoal.app.projects import Project, read_toml_file
-from shoal.app.uploads import UploadRejected, receive_file
+from shoal.app.uploads import with_upload
 
 LARGEST = 50 * 2**20  # bytes of a settings file
 UPLOADED_TREES = (
@@ -42,18 +41,16 @@ class SettingsPages:
 
     async def upload(self, request: Request) -> Response:
         project = self.office.project(request)
-        folder = self.office.projects.incoming()
-        try:
-            path = await receive_file(request, folder)
-            if path is None:
-                return self._refused(project, [NO_FILE])
+
+        async def use(path: Path) -> Response:
             if _names_trees(path):
                 return self._refused(project, [UPLOADED_TREES])
             return await self._take(project, path)
-        except UploadRejected as error:
-            return self._refused(project, [str(error)], error.status)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+
+        def refused(problem: str, status: int) -> Response:
+            return self._refused(project, [problem], status)
+
+        return await with_upload(request, self.office.projects, use, refused)
 
     async def open(self, request: Request) -> Response:
         project = self.office.project(request)
@@ -74,11 +71,7 @@ class SettingsPages:
         )
         if problems:
             return self._refused(project, problems)
-        before = project.settings.get("input")
-        project.change(found["content"])
-        if project.settings.get("input") != before:
-            (project.folder / "look.json").unlink(missing_ok=True)
-            self.office.jobs.look(project)
+        self.office.change(project, found["content"])
         if project.is_check:
             (project.folder / "asked").touch(mode=0o600)
             return RedirectResponse(f"/p/{project.id}/check", 303)

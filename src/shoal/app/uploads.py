@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,13 +14,15 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
+from starlette.responses import Response
 
-from shoal.app.projects import safe_name
+from shoal.app.projects import Projects, safe_name
 from shoal.atomic import create_private
 
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs single characters
 LARGEST = 20 * 2**30  # bytes
 MOST_HEADER = 8_192  # bytes of the headers of a part
+NO_FILE = "No file was sent, or it was empty. Choose a file that is not empty."
 
 
 class UploadRejected(Exception):
@@ -109,3 +113,26 @@ async def receive_file(request: Request, folder: Path) -> Path | None:
     if not parts.is_whole:
         raise _broken()
     return parts.path if parts.path is not None and parts.size else None
+
+
+async def with_upload(
+    request: Request,
+    projects: Projects,
+    use: Callable[[Path], Awaitable[Response]],
+    refused: Callable[[str, int], Response],
+) -> Response:
+    """Receive a file and use it; if there is none, show the sentence that says why.
+
+    The folder of the file is deleted afterwards unless `use` moved it.
+    """
+    folder = projects.incoming()
+    try:
+        path = await receive_file(request, folder)
+        return refused(NO_FILE, 422) if path is None else await use(path)
+    except UploadRejected as error:
+        return refused(str(error), error.status)
+    except OSError as error:
+        why = f"The file could not be copied: {error.strerror}. Open it by its path instead."
+        return refused(why, 422)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

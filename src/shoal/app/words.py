@@ -18,6 +18,8 @@ STEPS = (
 
 PAGES = {
     "month": "New month",
+    "advice": "More detail",
+    "explore": "Explore",
     "settings": "Settings from a file",
     **dict(STEPS),
 }  # the titles of all pages of a project
@@ -65,6 +67,16 @@ MODELS = {
     "calendar": "Longer and longer periods: day, month, year.",
     "prefix": "The first characters of a code, such as 021**.",
     "ready": "A ready-made hierarchy, such as countries in their regions.",
+    "point": "Cells of latitude and longitude, such as 48.12..48.16, 11.56..11.60.",
+}
+
+# What a tree can be built from, besides ready-made ones.
+TREES = {
+    "data": "similar categories",
+    "numbers": "ranges of numbers",
+    "dates": "periods of dates",
+    "codes": "first characters of codes",
+    "values": "single values, to be grouped by hand",
 }
 
 SUGGESTED = "suggested"
@@ -94,9 +106,9 @@ REQUIRED = {
     "diversity": (
         "the sensitive values in each group are well mixed",
         {
-            "l": Option("l, the strength", 2),
+            "l": Option("Strength l", 2),
             "kind": Option(
-                "measured by",
+                "Measured by",
                 "frequency",
                 choices={
                     "frequency": "frequency: no value makes up more than 1/l of a group",
@@ -110,7 +122,7 @@ REQUIRED = {
     ),
     "closeness": (
         "the sensitive values in each group are distributed almost as in the whole table",
-        {"t": Option("t, the largest distance (0 to 1)", 0.2, 0, 1)},
+        {"t": Option("Largest distance t (0 to 1)", 0.2, 0, 1)},
         "With t = 0.2, a value that 24 % of all records have makes up at most 44 % of a group.",
     ),
     "alpha": (
@@ -120,7 +132,7 @@ REQUIRED = {
     ),
     "sensitivity": (
         "each group has at least p different sensitive values",
-        {"p": Option("p, the number of values", 2)},
+        {"p": Option("Number of values p", 2)},
         "With p = 2, no group has only one value. One of its two values may still be very likely.",
     ),
 }

@@ -3,8 +3,8 @@
 Bins come from the release: round numbers or periods between its lowest and highest bound, or values. Originals are
 counted in them only as far as `safe_bins` allows. The first and the last bin are open, so that extremes are not shown.
 
-Released records are spread over bins as a reader of the release would estimate: a range or period by its length, and a
-hidden value like all others.
+Released records are spread over bins as a reader of the release would estimate: a range or period by its length. Those
+whose value may be any are counted as hidden: to spread them like the others would make a few that are shown look many.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from shoal.assess.scales import (
     scale_of_order,
 )
 from shoal.encoding.encode import Column
-from shoal.encoding.forms import RangeForm
+from shoal.encoding.forms import STAR, RangeForm
 from shoal.encoding.models import Calendar
 from shoal.encoding.models.base import is_ordered
 
 OTHER = "other"
 MISSING = "missing"
+HIDDEN = "hidden (*)"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Histogram(Result):
     before
         Originals by bin; empty if these counts would reveal something about fewer than k people.
     after
-        Released records by bin; these are estimates unless the column is unchanged.
+        Released records by bin; these are estimates unless the column is unchanged. Those whose value may be any are
+        in a last bin "hidden (*)".
     """
 
     column: str
@@ -70,11 +72,21 @@ class Histogram(Result):
 
     @property
     def differing(self) -> float:
-        """The share of records that would have to change bins to make both sides equal; 0 without `before`."""
-        if not self.before:
+        """The share of records that would have to change bins to make both sides equal; 0 without `before`.
+
+        Records whose value is hidden do not count.
+        """
+        told = np.array([label != HIDDEN for label in self.labels], dtype=np.bool_)
+        before, after = (np.array(own)[told[: len(own)]] for own in (self.before, self.after))
+        if not before.sum() or not after.sum():
             return 0.0
-        before, after = np.array(self.before), np.array(self.after)
         return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
+
+    @property
+    def hidden(self) -> float:
+        """The share of released records whose value may be any."""
+        found = dict(zip(self.labels, self.after, strict=True)).get(HIDDEN, 0.0)
+        return found / sum(self.after) if found else 0.0
 
 
 def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
@@ -188,14 +200,16 @@ def _counted(name: str, line: _Line, counts: Numbers, k: int) -> Histogram | Non
     totals = np.array([held[one].sum() for one in joined])
     if np.count_nonzero(totals) < 2:
         return None
-    return _shown(name, True, line.names(joined), totals, line.spread(joined, totals), True)
+    spread = line.spread(joined, totals)
+    return _shown(name, True, line.names(joined), totals, spread, line.hidden, True)
 
 
 def _uncounted(name: str, line: _Line) -> Histogram:
     """A histogram of the release only."""
     bins = [[i] for i in range(line.bins)]
     nothing = np.zeros(line.bins)
-    return _shown(name, True, line.names(bins), nothing, line.spread(bins, nothing), False)
+    spread = line.spread(bins, nothing)
+    return _shown(name, True, line.names(bins), nothing, spread, line.hidden, False)
 
 
 class _Line:
@@ -222,6 +236,12 @@ class _Line:
         low = np.where(self.is_range | (closures[0] == form.null), closures[0], 0)
         self.first = np.where(self.is_range | (closures[0] == form.null), place[low], 0)
         self.last = place[np.minimum(closures[1], known)]
+        self.is_hidden = ~self.is_range & (self.first < self.last)
+
+    @property
+    def hidden(self) -> float:
+        """Released records whose value may be any."""
+        return float(self.sizes[self.is_hidden].sum())
 
     def count(self, counts: Numbers) -> Numbers:
         """Originals in each bin, given those of each code."""
@@ -243,14 +263,14 @@ class _Line:
         """Released records by joined bins.
 
         A closure that overlaps several bins is spread over them by the length of the overlap or, if bins are values,
-        evenly over those with any originals. A closure that may be anything is spread like all others.
+        evenly over those with any originals. A closure that may be anything is not.
         """
         place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
         at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
         touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
         if self.by_value:
             weights = (totals > 0).astype(np.float64).tolist()
-            return self._told(touched, spread_shares(touched, weights))
+            return self._told(spread_shares(touched, weights))
         wide = self.is_range & (first < last)
         low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
         if self.scale.is_whole(np.unique(self.closures[:, wide])):
@@ -262,15 +282,12 @@ class _Line:
         edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
         length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
         touched[wide] *= np.maximum(length, 0.0)
-        return self._told(touched, spread_shares(touched, [1.0] * at.size))
+        return self._told(spread_shares(touched, [1.0] * at.size))
 
-    def _told(self, touched: Numbers, parts: Numbers) -> Numbers:
-        """Released records by bin, given the shares of each closure; hidden ones are spread like all others."""
-        hidden = ~self.is_range & (np.count_nonzero(touched, axis=1) > 1)
-        told = self.sizes[~hidden] @ parts[~hidden]
-        return told * (
-            self.sizes.sum() / told.sum()
-        )  # some are not hidden, or there would be no bins
+    def _told(self, parts: Numbers) -> Numbers:
+        """Released records by bin, given the shares of each closure."""
+        found: Numbers = self.sizes[~self.is_hidden] @ parts[~self.is_hidden]
+        return found
 
 
 def _draw_values(
@@ -293,22 +310,32 @@ def _draw_values(
     if np.count_nonzero(totals) < 2:
         return _draw_texts(column.name, form.text(closures), sizes)
     values = np.column_stack([covered[:, one].sum(axis=1) for one in joined])
-    spread = spread_from_narrow(values * (totals > 0), sizes)
+    is_hidden = covered.sum(axis=1) == form.size
+    spread = spread_from_narrow((values * (totals > 0))[~is_hidden], sizes[~is_hidden])
     labels = [*(names[named[one[0]]] for one in joined[:-1]), OTHER]
-    return _shown(column.name, False, labels, totals, spread, True)
+    hidden = float(sizes[is_hidden].sum())
+    return _shown(column.name, False, labels, totals, spread, hidden, True)
 
 
 def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Histogram:
     """The texts in the release, most frequent first: all that may be shown if originals may not be counted."""
-    texts = [MISSING if text is None else text for text in released]
+    texts = [{None: MISSING, STAR: HIDDEN}.get(text, text or "") for text in released]
     return Histogram(name, False, False, *_columns(_by_frequency(texts, sizes), ()))
 
 
 def _shown(
-    name: str, ordered: bool, labels: Sequence[str], totals: Numbers, spread: Numbers, tells: bool
+    name: str,
+    ordered: bool,
+    labels: Sequence[str],
+    totals: Numbers,
+    spread: Numbers,
+    hidden: float,
+    tells: bool,
 ) -> Histogram:
-    """A histogram of the bins that are not empty."""
+    """A histogram of the bins that are not empty, and of hidden records."""
     kept = [i for i in range(len(labels)) if totals[i] or spread[i] > 1e-9]
     bins = [(labels[i], float(spread[i])) for i in kept]
-    before = [float(totals[i]) for i in kept] if tells else ()
+    before = [float(totals[i]) for i in kept] if tells else []
+    if hidden:
+        bins, before = [*bins, (HIDDEN, hidden)], [*before, *([0.0] if tells else [])]
     return Histogram(name, ordered, False, *_columns(bins, before))

@@ -15,6 +15,7 @@ from typing import Any
 
 import narwhals as nw
 
+from shoal.audits.points import is_finest_cell
 from shoal.audits.ranges import UNREADABLE
 from shoal.audits.readings import OR_HIGHER, OR_LOWER, folds_of
 from shoal.audits.ready import is_at_finest
@@ -55,6 +56,8 @@ def _check(model: Any, reader: ColumnReader) -> Check:
             return lambda text: _is_prefix(text, model)
         case "ready":
             return lambda text: is_at_finest(text, model)
+        case "point":
+            return lambda text: is_finest_cell(text, model)
         case "hierarchy":
             known = _labels(model)
             return lambda text: text in known

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.audits.points import PointLine
 from shoal.audits.ranges import (
     ANYTHING,
     Line,
@@ -244,6 +245,8 @@ def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
             return OrderLine(cells.texts, _order(cells, model), model)
         case "prefix":
             return PrefixLine(cells.texts, model)
+        case "point":
+            return PointLine(cells.texts)
         case "ready":
             return ReadyLine(cells.texts, model)
         case "suppression" if has_ends:

@@ -41,7 +41,7 @@ def advise(
         bool,
         typer.Option(
             "--explore",
-            help="Instead show loss and highest risk for several k, and with each column left out.",
+            help="Instead show loss and highest risk for several k, without each column and with other requirements.",
         ),
     ] = False,
     reading: dict[str, Any],
@@ -100,10 +100,12 @@ def advise(
 
 
 def _table(rows: list[Explored]) -> list[str]:
-    """Explored settings as lines of a table."""
-    lines = [f"{'k':>6}  {'detail lost':>11}  {'highest risk':>12}  {'groups':>7}  left out"]
+    """Explored settings as lines of a table; the last column says what is changed besides k."""
+    lines = [
+        f"{'k':>6}  {'detail lost':>11}  {'highest risk':>12}  {'groups':>7}  left out or required"
+    ]
     return lines + [
         f"{row.k:>6,}  {f'{100 * row.loss:.1f} %':>11}  {f'{100 * row.highest_risk:.2g} %':>12}  "
-        f"{row.groups:>7,}  {row.left_out or ''}".rstrip()
+        f"{row.groups:>7,}  {row.left_out or row.requirement or ''}".rstrip()
         for row in rows
     ]

@@ -27,11 +27,17 @@ from shoal.data.engines.base import (
     Lazy,
     engine_errors,
     free_memory,
+    inner_name,
     memory_for_engine,
     outer_name,
     read_memory,
 )
-from shoal.data.files.cleaning import clean_frame, not_in_memory, renamed_and_clean
+from shoal.data.files.cleaning import (
+    clean_frame,
+    joined_on_engine,
+    not_in_memory,
+    renamed_and_clean,
+)
 from shoal.data.files.formats import input_problems, suffix_of
 from shoal.data.files.header import check_names
 from shoal.data.files.large_text import ReadTexts, texts_to_parquet
@@ -207,6 +213,24 @@ def open_large(
     InputError
         If files cannot be read, or the library of the engine is missing.
     """
+    opened = _open_large(table, input, engine, memory, beside, progress)
+    if not input.points or opened.texts is not None:  # texts are joined as they are read
+        return opened
+    try:
+        return replace(opened, frame=joined_on_engine(opened.frame, input, inner_name))
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _open_large(
+    table: Any,
+    input: Input,
+    engine: str,
+    memory: str | int | None,
+    beside: Path | None,
+    progress: Progress,
+) -> LargeTable:
     raise_problems([*library_problem(engine), *_uncleanable(table, input, engine)])
     room = read_memory(memory)
     if engine == "spark":

@@ -156,6 +156,9 @@ class Input:
     thousands
         The thousands separator of numbers written as text, one of . , ' and a space, by column, like {"cost": "."}, or
         for all columns in which every value is such a number. The separators are removed.
+    points
+        Pairs of columns to join into one of places, by its name: like {"place": ["latitude", "longitude"]}. The new
+        column, for the model `shoal.Point`, takes their place. If one of the two is missing, so is the place.
     merge_spellings
         Columns in which values that differ only in case or spaces are one value, in its most frequent spelling.
     """
@@ -177,6 +180,7 @@ class Input:
     trim: bool = False
     thousands: str | Mapping[str, str] | None = field(default=None, hash=False)
     merge_spellings: tuple[str, ...] = ()
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def is_text(self, column: str) -> bool:
         """Whether a column is declared as text, whatever its values look like."""
@@ -216,12 +220,13 @@ class Input:
             trim=False,
             thousands=None,
             merge_spellings=(),
+            points={},
         )
 
     @property
     def cleaning(self) -> dict[str, Any]:
         """The settings that change names or values of a table, as far as they are given."""
-        names = ("rename", "trim", "thousands", "merge_spellings")
+        names = ("rename", "trim", "thousands", "merge_spellings", "points")
         return {name: given for name in names if (given := getattr(self, name))}
 
     @property
@@ -230,7 +235,8 @@ class Input:
         said = (self.types, self.date_format, self.missing, self.thousands)
         names = [name for own in said if isinstance(own, Mapping) for name in own]
         names += self.merge_spellings
-        return [name for name in dict.fromkeys(names) if name != ALL_COLUMNS]
+        joined = {ALL_COLUMNS, *(part for parts in self.points.values() for part in parts)}
+        return [name for name in dict.fromkeys(names) if name not in joined]
 
     def with_formats(self, found: Mapping[str, str]) -> Input:
         """The same with formats of dates that were detected in some columns."""

@@ -223,10 +223,12 @@ def _caption(item: Histogram, facts: Facts) -> str:
         is_coarsened = item.column in facts.roles.coarsened
         return "less precise in every record" if is_coarsened else "released unchanged"
     if item.before:
-        differing = item.differing
-        return (
-            f"{percent(differing)} of the records differ" if differing > 1e-9 else "no difference"
-        )
+        differ = percent(item.differing) if item.differing > 1e-9 else "none"
+        if item.hidden:
+            return (
+                f"hidden in {percent(item.hidden)} of the records; of the others, {differ} differ"
+            )
+        return f"{differ} of the records differ" if differ != "none" else "no difference"
     if len(item.labels) == 1 or not facts.tells_before:
         return "only the release"
     return f"Original counts are hidden because they would reveal fewer than {facts.k:,} people."

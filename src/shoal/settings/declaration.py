@@ -271,6 +271,15 @@ _FIELDS = (
         metavar="COLUMN",
         takes=list,
     ),
+    _field(
+        "points",
+        "Latitude and longitude to join into one column, such as place:latitude,longitude; repeatable.",
+        _ask("Latitude and longitude as one column", examples=("place: latitude, longitude",)),
+        kind="missing",
+        flags=("--point",),
+        metavar="NEW:LATITUDE,LONGITUDE",
+        takes=list,
+    ),
 )
 READING = {own.name: own for own in _FIELDS}
 
@@ -404,6 +413,19 @@ def _column_names(name: str, given: Any, problems: list[str]) -> tuple[str, ...]
     return ()
 
 
+def _points(name: str, given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
+    """Read pairs of columns by the name of the column that they become."""
+    if isinstance(given, Mapping) and all(
+        _are_texts(pair) and len(set(pair)) == len(pair) == 2 for pair in given.values()
+    ):
+        return {str(new): tuple(pair) for new, pair in given.items()}
+    problems.append(
+        f"'{name}' in [input] must be two columns by the name of a new one, like {{'place': ['latitude', "
+        "'longitude']} (--point place:latitude,longitude)."
+    )
+    return {}
+
+
 # Readers of the fields of `Input` that are not texts.
 _READ_INPUT: dict[str, Callable[[str, Any, list[str]], Any]] = {
     "missing": _missing,
@@ -417,4 +439,5 @@ _READ_INPUT: dict[str, Callable[[str, Any, list[str]], Any]] = {
     "trim": _flag,
     "thousands": _thousands,
     "merge_spellings": _column_names,
+    "points": _points,
 }

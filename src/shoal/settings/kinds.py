@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
-from shoal.encoding.models import MODELS, Hierarchy, Model, Ready
+from shoal.encoding.models import MODELS, Hierarchy, Model, Point, Ready
 from shoal.errors import REASONS, near_miss, shown
 from shoal.settings.declaration import is_number, read_input, unknown_keys, wrong
 from shoal.settings.registry import entry_problems, known_name
@@ -149,7 +149,7 @@ def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
-                f"Calendar(), Prefix(), Subset(), Ready(…) or a Hierarchy. Got {shown(model)} instead."
+                f"Calendar(), Prefix(), Subset(), Point(…), Ready(…) or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         elif model is not None:
@@ -248,10 +248,26 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
     given = settings.objective
     if isinstance(given, WMI):
         settings = replace(settings, objective="wmi", w=given.w)
-    return replace(
+    found = replace(
         settings,
         **{
             name: _READERS[own.kind](name, getattr(settings, name), problems)
             for name, own in SETTINGS.items()
         },
     )
+    return _with_points(found)
+
+
+def _with_points(settings: Settings) -> Settings:
+    """Settings that read the two columns of every point as one, so that models need not name them."""
+    points: dict[str, tuple[str, ...]] = {}
+    models = {"quasi_identifiers": settings.quasi_identifiers, "coarsen": settings.coarsen}
+    for role, own in models.items():
+        found = {n: m for n, m in own.items() if isinstance(m, Point) and m.latitude}
+        points |= {name: (str(m.latitude), str(m.longitude)) for name, m in found.items()}
+        plain = {name: replace(m, latitude=None, longitude=None) for name, m in found.items()}
+        models[role] = {**own, **plain}
+    if not points:
+        return settings
+    reading = replace(settings.reading, points={**settings.reading.points, **points})
+    return replace(settings, reading=reading, **models)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.encoding.encode import distinct_rows
-from shoal.encoding.forms import Ints, Records
+from shoal.encoding.forms import Ints
 from shoal.errors import Infeasible
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply
@@ -19,11 +19,11 @@ from shoal.kernels.persons.improving import (
     split_persons,
     swap_among_persons,
 )
-from shoal.kernels.refining.search import make_search, reprice_all
-from shoal.kernels.shared.state import fill, make_state
+from shoal.kernels.refining.search import reprice_all
 from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.progress import Progress
 from shoal.risk.persons import People
+from shoal.solve.counted.assignment import pick_rows
 from shoal.solve.local_search.budget import Meter, Refine
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.local_search.state import SearchState
@@ -45,8 +45,10 @@ class Units:
         person = people.person.astype(np.int32)
         rows = np.column_stack([person, problem.codes, problem.classes, problem.values])
         first, place, _ = distinct_rows(rows)
-        units = replace(_restricted(problem, first), most_left_out=0)
-        return cls(_with_feasible_rules(units), place)
+        units = pick_rows(problem, first)
+        share = np.bincount(units.values.reshape(-1), minlength=problem.tallied) / first.size
+        rules = problem.rules._replace(share=share)
+        return cls(_with_feasible_rules(replace(units, rules=rules, most_left_out=0)), place)
 
     def with_k(self, k: int) -> Problem:
         """The problem of the units with another k."""
@@ -56,23 +58,6 @@ class Units:
         """A partition of the units as one of all records."""
         forms = None if partition.forms is None else partition.forms[self.of_record]
         return replace(partition, groups=partition.groups[self.of_record], forms=forms)
-
-
-def _restricted(problem: Problem, records: Records) -> Problem:
-    """The problem of some records: what closures cost stays as it is in the whole table."""
-    sensitive = {
-        name: replace(column, codes=column.codes[records])
-        for name, column in problem.table.sensitive.items()
-    }
-    values = np.ascontiguousarray(problem.values[records])
-    share = np.bincount(values.reshape(-1), minlength=problem.tallied) / max(1, len(records))
-    return replace(
-        problem,
-        table=replace(problem.table, codes=problem.codes[records], sensitive=sensitive),
-        classes=problem.classes[records],
-        rules=problem.rules._replace(share=share),
-        values=values,
-    )
 
 
 def _with_feasible_rules(problem: Problem) -> Problem:
@@ -212,16 +197,11 @@ class PersonSearch(SearchState):
 
 
 def search_of(problem: Problem, people: People, groups: Ints) -> PersonSearch:
-    """Start from a partition, with room for half as many groups more; sensitive values are counted by persons only."""
-    most, number = problem.table.records // problem.k, int(groups.max()) + 1
-    room = max(number, min(most, number + number // 2 + 16)) + 1
+    """Start from a partition; sensitive values are counted by persons only."""
     none = np.zeros((problem.table.records, 0), dtype=np.int32)
-    state = make_state(problem.arrays, none, 0, room)
-    fill(problem.arrays, state, problem.codes, problem.classes, groups)
-    search = make_search(
-        problem.arrays, problem.pairs, people.rules, state, problem.codes, problem.classes
-    )
-    return PersonSearch(problem, search, people.crowd)
+    rules = people.rules._replace(start=people.rules.start[:1])
+    untold = SearchState.of(replace(problem, values=none, rules=rules), groups)
+    return PersonSearch(problem, untold.search._replace(q=people.rules), people.crowd)
 
 
 def repair_by_persons(found: PersonSearch, progress: Progress) -> None:

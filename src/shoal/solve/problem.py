@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -128,33 +128,6 @@ class Problem:
             self.values[found.first],
             self.table.count(found.place).astype(np.int32),
             found.place,
-        )
-
-    def head(self, records: int) -> Problem:
-        """The same problem for the first few records, with limits beyond k that any of them can keep to."""
-        table = replace(
-            self.table,
-            codes=self.codes[:records],
-            sensitive={
-                name: replace(column, codes=column.codes[:records])
-                for name, column in self.table.sensitive.items()
-            },
-        )
-        rules = self.rules
-        loose = rules._replace(
-            cap=np.ones_like(rules.cap),
-            capped=np.zeros_like(rules.capped),
-            distinct=np.ones_like(rules.distinct),
-            entropy=np.zeros_like(rules.entropy),
-            depth=np.zeros_like(rules.depth),
-            distance=np.full_like(rules.distance, np.inf),
-        )
-        return replace(
-            self,
-            table=table,
-            classes=self.classes[:records],
-            rules=loose,
-            values=self.values[:records],
         )
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:

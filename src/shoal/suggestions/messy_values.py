@@ -37,7 +37,7 @@ def messy_values(
     if spaced and all(name == name.strip(SPACES) for name in given.named_columns):
         changes["trim"] = True
         remarks["trim"] = (
-            f"Texts have spaces at their ends ({_some(spaced)}); these are removed (trim)."
+            f"Texts have spaces at their ends ({some_names(spaced)}); these are removed (trim)."
         )
     is_trimmed = given.trim or "trim" in changes
 
@@ -52,7 +52,7 @@ def messy_values(
                 "decimal": decimal,
             }
             remarks["thousands"] = (
-                f"Numbers have thousands separators ({_some(list(signs))}); these are removed (thousands)."
+                f"Numbers have thousands separators ({some_names(list(signs))}); these are removed (thousands)."
             )
     doubled = [
         name
@@ -63,7 +63,7 @@ def messy_values(
     if doubled:
         changes["merge_spellings"] = (*given.merge_spellings, *map(named, doubled))
         remarks["merge_spellings"] = (
-            f"Values differ only in case or spaces ({_some(doubled)}); they become one value (merge_spellings)."
+            f"Values differ only in case or spaces ({some_names(doubled)}); they become one value (merge_spellings)."
         )
     return replace(given, **changes), remarks  # type: ignore[arg-type]
 
@@ -136,6 +136,7 @@ def _is_grouped(values: pa.Array, sign: str, decimal: str) -> bool:
     return sign != " " or len(lengths) > 1  # 555 123 and 555 124 are no quantities
 
 
-def _some(names: Sequence[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
+    """The first names of a list, for a remark."""
     more = len(names) - _LEAST_NAMES
     return listed(names[:_LEAST_NAMES]) + (f" and {more} more" if more > 0 else "")

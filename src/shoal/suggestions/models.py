@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.forms import STAR, Floats
-from shoal.encoding.models import MODELS, Model
+from shoal.encoding.models import MODELS, Model, Point
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.models.ready import READY
 from shoal.suggestions import words
-from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
+from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, POINT, Profile
 from shoal.suggestions.reading import LEAST, in_order
 
 Options = Mapping[str, Any]
@@ -41,6 +41,11 @@ def _bands(profile: Profile) -> Options | None:
 def _are_dates(profile: Profile) -> Options | None:
     """A calendar needs values that can be read as dates."""
     return {} if pa.types.is_temporal(profile.typed) else None
+
+
+def _are_places(profile: Profile) -> Options | None:
+    """A point needs latitudes and longitudes that exist."""
+    return {} if all(map(Point().is_place, profile.texts.to_pylist())) else None
 
 
 def options_of_codes(profile: Profile) -> Options | None:
@@ -176,6 +181,12 @@ MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     ),
     BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),
     FLAG: (ModelRule("suppression", "a value or *"),),
+    POINT: (
+        ModelRule(
+            "point", "cells of latitude and longitude, the smallest 0.01 degrees wide", _are_places
+        ),
+        _SUPPRESSION,
+    ),
     CATEGORY: (ModelRule("ready", _IN_REGIONS, _is_ready), _SUPPRESSION),
 }  # the first model that this version knows and that fits is taken
 

@@ -81,6 +81,8 @@ _CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
 _POSTCODE = r"^[A-Za-z]{0,2}[0-9][0-9A-Za-z]{0,3}[ \-][0-9A-Za-z]{2,4}$"
 
 FLAG, CODE, NUMBER, DATE, BANDS, CATEGORY = "flag", "code", "number", "date", "bands", "category"
+POINT = "point"
+_COORDINATES = r"^[+-]?[0-9]{1,2}\.[0-9]+[,;] ?[+-]?[0-9]{1,3}\.[0-9]+$"
 PLAIN = {
     FLAG: "two values",
     CODE: "codes",
@@ -88,6 +90,7 @@ PLAIN = {
     DATE: "dates",
     BANDS: "ordered categories",
     CATEGORY: "categories",
+    POINT: "places as latitude and longitude",
 }  # what a reason calls a kind
 
 
@@ -182,7 +185,9 @@ def profile_of(
         column = column.without(apart)
         whole = _whole(column.values, typed, said)
         typed = pa.int64()
-    kind = _kind(column, typed, name)
+    is_joined = found.name in input.points and len(column.values) > 0
+    is_point = column.is_text and (is_joined or all_match(column.values, _COORDINATES))
+    kind = POINT if is_point else _kind(column, typed, name)
     kind = NUMBER if doubts and kind == CATEGORY else kind
     return Profile(
         name=found.name,

@@ -16,12 +16,22 @@ from shoal.risk.patterns import (
     words_per_text,
 )
 from shoal.suggestions import meaning, words
-from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, RoleGuess, name_says
+from shoal.suggestions.findings import (
+    A_PERSON,
+    DROP,
+    FEW,
+    IDENTIFIER,
+    KEEP,
+    QUASI,
+    RoleGuess,
+    name_says,
+)
 from shoal.suggestions.profile import (
     CODE,
     DATE,
     FLAG,
     NUMBER,
+    POINT,
     Profile,
     digits_are_alike,
     is_row_number,
@@ -52,6 +62,13 @@ def _differ(profile: Profile) -> str:
 
 def _empty(profile: Profile) -> RoleGuess | None:
     return None if profile.known else RoleGuess(DROP, "it is empty")
+
+
+def _point(profile: Profile) -> RoleGuess | None:
+    if profile.kind != POINT:
+        return None
+    reason = "it contains latitudes and longitudes, which others know"
+    return RoleGuess(QUASI, reason, about=words.PLACE.plain)
 
 
 def _pattern(profile: Profile) -> RoleGuess | None:
@@ -190,6 +207,7 @@ def _perhaps_a_person(profile: Profile) -> RoleGuess | None:
 
 RULES: tuple[Rule, ...] = (
     _empty,
+    _point,
     _pattern,
     _name_of_a_person,
     _contact,

@@ -25,6 +25,7 @@ from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE,
 from shoal.suggestions.meaning import with_batteries
 from shoal.suggestions.messy_values import messy_values
 from shoal.suggestions.models import ChosenModel, model_for
+from shoal.suggestions.points import joined_points
 from shoal.suggestions.profile import PLAIN, Profile, profile_of
 from shoal.suggestions.reading import (
     LEAST,
@@ -185,6 +186,8 @@ def suggest(
         raise InputError("The table has no records to learn from. Give at least one.")
     usable, broken = _columns(frame, given)
     clean, why = messy_values(usable, given)
+    clean, joined = joined_points(usable, clean)
+    why |= joined
     if why:
         source, given, more = _opened(data, clean)
         detected = detected | why | more

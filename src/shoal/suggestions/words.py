@@ -267,6 +267,18 @@ ANSWER = concept(
 )
 
 # How numbers are meant.
+# Words for latitude and longitude, and what else a name must contain if they also mean something else.
+ANYTHING = ""
+_GEO = r"\b(geo\w*|gps|coord\w*|koord\w*|wgs\w*)\b"
+LATITUDE_LONGITUDE = (
+    ("lat|latitude|latitud|latitudine", "lon|lng|long|longitude|longitud|longitudine", ANYTHING),
+    (
+        "breite|breitengrad|geobreite|breedtegraad",
+        "lange|laenge|langengrad|laengengrad|geolange|lengtegraad",
+        ANYTHING,
+    ),
+    ("y", "x", _GEO),
+)
 COORDINATE = re.compile(r"\b(lat|lon|lng|latitude|longitude|coordinates?)\b")
 QUANTITY = re.compile(
     r"\b(age|alter|edad|eta|idade|leeftijd|count|number|num|nb|anzahl|numero|hours?|weeks?|days?|months?|years?|"

@@ -43,6 +43,18 @@ for (const box of document.querySelectorAll("[data-events]")) {
   };
 }
 
+// A part of a page that does not come, because the app has ended or the part failed.
+document.addEventListener("htmx:error", (event) => {
+  const error = event.detail.error;
+  const box = document.getElementById("messages");
+  if (!box || error?.name === "AbortError" || box.querySelector(".unreachable")) return;
+  const said = document.createElement("p");
+  said.className = "problems unreachable";
+  said.setAttribute("role", "alert");
+  said.textContent = "The app does not respond. Check that it is still running in the terminal, then reload this page.";
+  box.append(said);
+});
+
 // A table that is being read.
 for (const line of document.querySelectorAll("[data-looking]")) {
   const poll = async () => {
@@ -140,3 +152,13 @@ setTimeout(() => {
     if (isChanged(field)) field.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
+
+// A point of a chart presses the button of its row.
+for (const point of document.querySelectorAll("svg.points a")) {
+  point.addEventListener("click", (event) => {
+    const button = document.querySelector(`${point.getAttribute("href")} button`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  });
+}

@@ -24,7 +24,7 @@ from shoal.errors import Infeasible, InputError, Refused, ShoalError
 
 def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     """The tasks of a worker, by name. Importing them takes a second, during which requests are queued."""
-    from shoal.app.worker import check, look, month, preview, released_rows, run, tables
+    from shoal.app.worker import advice, check, look, month, preview, released_rows, run, trees
 
     return {
         "look": look.look,
@@ -37,11 +37,13 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
         "month": month.compare,
         "preview": released_rows.first_rows,
         "estimate": run.estimate,
-        "build": tables.build_hierarchy,
-        "write": tables.write_outline,
-        "tree": tables.tree,
+        "build": trees.build_hierarchy,
+        "write": trees.write_outline,
+        "tree": trees.tree,
         "key": check_key,
         "run": run.run_release,
+        "advice": advice.advise,
+        "explore": advice.explore,
     }
 
 

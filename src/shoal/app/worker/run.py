@@ -151,7 +151,7 @@ EXCEL_RECORDS = 200_000  # with more, an Excel file takes minutes to write and a
 EVERY = 0.1  # seconds between two progress messages
 
 
-class _Telling:
+class Telling:
     """Passes progress on at limited frequency."""
 
     def __init__(self, answer: Any) -> None:
@@ -166,7 +166,7 @@ class _Telling:
 
 def run_release(answer: Any, project: str, run: str) -> dict[str, Any]:
     """Make the release of a run: first its files, then the report, and the Excel file last."""
-    folder, start, tell = Path(run), time.perf_counter(), _Telling(answer)
+    folder, start, tell = Path(run), time.perf_counter(), Telling(answer)
     settings = make_settings(folder / "settings.toml")
     settings = replace(settings, title=settings.title or Project(Path(project)).name)
     tell("reading", 0, 1)

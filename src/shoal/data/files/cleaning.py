@@ -1,9 +1,10 @@
-"""Cleaning that a user asked for, as a table is opened: new names, spaces, thousands separators, spellings."""
+"""Cleaning that a user asked for, as a table is opened: new names, spaces, thousands separators, spellings, places."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
@@ -13,8 +14,11 @@ from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.source import ALL_COLUMNS, Input
 from shoal.errors import LONGEST, counted, near_miss, raise_problems
 
+Lazy = nw.LazyFrame[Any]
+
 # Each separator of thousands with the characters that are written for it.
 _WRITTEN = {".": r"\.", ",": ",", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
+BETWEEN = ", "  # latitude and longitude
 SPACES = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
 
 
@@ -55,6 +59,11 @@ def clean_table(table: pa.Table, input: Input) -> pa.Table:
         if _is_text(table.field(place).type):
             column = clean_column(name, table.column(place), input)
             table = table.set_column(place, table.field(place).with_type(column.type), column)
+    for name, (latitude, longitude) in _points(table.column_names, input):
+        texts = [_coordinates(table.column(part), part, input) for part in (latitude, longitude)]
+        place = table.column_names.index(latitude)
+        joined = pc.binary_join_element_wise(*texts, BETWEEN)
+        table = table.set_column(place, name, joined).drop_columns([longitude])
     return table
 
 
@@ -81,7 +90,55 @@ def clean_frame(frame: Frame, input: Input) -> Frame:
                 name, column.to_pylist(), nw.String, backend=frame.implementation
             )
             frame = frame.with_columns(series)
+    for name, parts in _points(frame.columns, input):
+        texts = [_coordinates(plain_column(arrow_values(frame, own)), own, input) for own in parts]
+        joined = pc.binary_join_element_wise(*texts, BETWEEN).to_pylist()
+        series = nw.new_series(parts[0], joined, nw.String, backend=frame.implementation)
+        frame = frame.with_columns(series).drop(parts[1]).rename({parts[0]: name})
     return frame
+
+
+def joined_on_engine(frame: Lazy, input: Input, inner: Callable[[str], str]) -> Lazy:
+    """A frame of an engine with places instead of latitudes and longitudes; `inner` names columns there."""
+    for name, parts in _points(frame.collect_schema().names(), input, inner):
+        texts = []
+        for part in parts:
+            text = nw.col(inner(part)).cast(nw.String)
+            is_missing = text.is_in(list(input.missing_in(part)))
+            texts.append(nw.when(~is_missing).then(text) if input.missing_in(part) else text)
+        joined = nw.concat_str(texts, separator=BETWEEN).alias(inner(parts[0]))
+        frame = (
+            frame.with_columns(joined).drop(inner(parts[1])).rename({inner(parts[0]): inner(name)})
+        )
+    return frame
+
+
+def _coordinates(column: pa.ChunkedArray, name: str, input: Input) -> pa.ChunkedArray:
+    """The texts of a column of latitudes or longitudes, with decimal points."""
+    texts = column.cast(pa.string())
+    is_missing = pc.is_in(texts, pa.array(input.missing_in(name), pa.string()))
+    if input.decimal == ",":
+        texts = pc.replace_substring(texts, ",", ".")
+    return pc.if_else(is_missing, pa.scalar(None, pa.string()), texts)
+
+
+def _points(
+    names: Sequence[str], input: Input, inner: Callable[[str], str] = str
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The pairs of columns to join, by the new name; refuses columns that do not exist, and names that are taken."""
+    parts = [part for pair in input.points.values() for part in pair]
+    problems = [
+        f"Column '{part[:LONGEST]}' is not in the table{near_miss(part, names) or '.'}"
+        for part in parts
+        if inner(part) not in names
+    ]
+    problems += [
+        f"The table already has a column '{name[:LONGEST]}'. Give the places another name."
+        for name in input.points
+        if inner(name) in names and name not in parts
+    ]
+    raise_problems(problems)
+    return list(input.points.items())
 
 
 def clean_column(name: str, column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray:
@@ -185,6 +242,7 @@ def not_in_memory(input: Input, what: str) -> list[str]:
     return [
         f"'{name}' needs a table in memory, but {what}. Leave it out, or use --engine memory (engine)."
         for name in input.cleaning
+        if name != "points"
     ]
 
 

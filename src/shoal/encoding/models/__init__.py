@@ -1,4 +1,4 @@
-"""What a value may become: the eight generalization models and how each compiles to a form (GiT09 §3)."""
+"""What a value may become: the nine generalization models and how each compiles to a form (GiT09 §3)."""
 
 from shoal.encoding.forms import Form, RangeForm, SetForm, TreeForm
 from shoal.encoding.models.base import Model, Subset, Suppression
@@ -6,12 +6,13 @@ from shoal.encoding.models.calendar import Calendar
 from shoal.encoding.models.hierarchy import Hierarchy
 from shoal.encoding.models.interval import Interval
 from shoal.encoding.models.order import Order, OrderForm
+from shoal.encoding.models.point import Point
 from shoal.encoding.models.prefix import Prefix
 from shoal.encoding.models.ready import Ready
 
 MODELS: dict[str, type[Model]] = {
     model.name: model
-    for model in (Suppression, Hierarchy, Interval, Order, Calendar, Prefix, Ready, Subset)
+    for model in (Suppression, Hierarchy, Interval, Order, Calendar, Prefix, Ready, Point, Subset)
 }
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Model",
     "Order",
     "OrderForm",
+    "Point",
     "Prefix",
     "RangeForm",
     "Ready",

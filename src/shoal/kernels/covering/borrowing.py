@@ -52,9 +52,7 @@ class Visits(NamedTuple):
     cell's cost to what each of its own records pays.
     """
 
-    steps: np.ndarray  # int64[visits, parts], the lattice point: a row of costs per part
-    # int64[visits, two or more], the rows of keys whose xor tells cells apart; −1 after the last
-    key_rows: np.ndarray
+    steps: np.ndarray  # int64[visits, parts], the lattice point: a row of keys and costs per part
     limits: np.ndarray  # float64[visits], the highest cost of a cell; others have to wait
     markups: np.ndarray  # float64[visits]
     shares: np.ndarray  # float64[visits]
@@ -92,8 +90,6 @@ def find_lenders(
         column = columns[covered[runs[run]]]
         key = part_keys[step[0], column]
         for part in range(1, step.size):
-            if step[part] < 0:
-                break
             key ^= part_keys[step[part], column]
         bucket = key & mask
         while table_weight[bucket] != 0 and table_key[bucket] != key:
@@ -267,7 +263,7 @@ def walk_lending(
             continue
         waiting[places[step]] = np.inf
         least = int(np.ceil(q.k / (1.0 + share) - 1e-9)) if markup > 0.0 else q.k
-        cell_keys(part_keys, visits.key_rows[step], columns, cover.uncovered[:left], keys)
+        cell_keys(part_keys, steps[step], columns, cover.uncovered[:left], keys)
         order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
         cells = bounds.size - 1
         if cells == 0:
@@ -277,7 +273,7 @@ def walk_lending(
         if markup > 0.0 and wants_lenders(q, cover, part_costs, steps[step], limit, order, bounds):
             find_lenders(
                 part_keys,
-                visits.key_rows[step],
+                steps[step],
                 columns,
                 cover.covered[:covered],
                 runs[: run + 1],

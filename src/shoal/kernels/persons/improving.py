@@ -6,17 +6,14 @@ import numpy as np
 
 from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin_group, count_member, keeps
+from shoal.kernels.refining.leaving_out import keep_if_cheaper
 from shoal.kernels.refining.neighbourhoods import best_partner, price_swaps
 from shoal.kernels.refining.search import (
     GAIN,
-    TOUCHED,
     cost_everywhere,
-    finish,
     free_group,
-    keep,
     reprice_groups,
     transfer,
-    undo,
 )
 from shoal.kernels.shared.arrays import least_at, order_of, taken
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
@@ -104,22 +101,6 @@ def mend_persons(x, w, groups, may_hand_out):
             complying[partner] = keeps(x.q, w, s, partner, -1, -1, -1)
 
 
-@inner
-def keep_if_complying(x, w):
-    """Keep the change if it lowers the cost and all groups comply, else undo it; return what it gained, 0 if undone."""
-    change = finish(x)
-    kept = change < -GAIN
-    for at in range(x.number[TOUCHED]):
-        g = x.touched[at]
-        if kept and x.s.size[g] > 0:
-            kept = keeps(x.q, w, x.s, g, -1, -1, -1)
-    if kept:
-        keep(x)
-        return -change
-    undo(x)
-    return 0.0
-
-
 @kernel
 def move_among_persons(x, w, records):
     """Move each of `records` to the group where it adds least cost, if that gains; return the number of moves."""
@@ -141,7 +122,7 @@ def move_among_persons(x, w, records):
                     best, least = g, added[g] - x.s.cost[g]
         if best >= 0:
             transfer(x, i, best)
-            moves += keep_if_complying(x, w) > 0.0
+            moves += keep_if_cheaper(x, w, 0.0)
     reprice_groups(x)
     return moves
 
@@ -167,7 +148,7 @@ def swap_among_persons(x, w, records, near):
             if partner >= 0:
                 transfer(x, partner, own)
                 transfer(x, i, g)
-                if keep_if_complying(x, w) > 0.0:
+                if keep_if_cheaper(x, w, 0.0):
                     swaps += 1
                     break
     return swaps
@@ -193,7 +174,7 @@ def split_persons(x, w, groups):
             break
         for i in members[cut:]:
             transfer(x, i, h)
-        if keep_if_complying(x, w) > 0.0:
+        if keep_if_cheaper(x, w, 0.0):
             parts[found], parts[found + 1] = g, h
             found += 2
     return parts[:found]

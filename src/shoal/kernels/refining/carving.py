@@ -24,8 +24,7 @@ from shoal.kernels.refining.carving_cells import (
     has_supply,
     look_at,
     note_offers,
-    price_of_diversity,
-    price_of_padding,
+    price_of_filling,
     sum_parts,
 )
 from shoal.kernels.refining.neighbourhoods import dissolve
@@ -57,12 +56,6 @@ DISSOLVED, LISTED = -1, -2  # values of Scratch.spare for a group that is to dis
 
 @kernel
 def carve_points(x, lattice, reach, steps):
-    """Carve groups at each of some lattice points; see `carve_at`."""
-    return carve_at(x, lattice, reach, steps)
-
-
-@allocating
-def carve_at(x, lattice, reach, steps):
     """Carve groups at each of some lattice points if that gains: (groups carved, gain, full cells per lattice point).
 
     `steps` has a row for each lattice point, see `Cells`. A cell is full if it has k records, counting those that
@@ -145,15 +138,12 @@ def carve(x, buffers, reach, wants, other, others):
     for at in range(wants.size):
         less[at] = -x.price[wants[at]]
     wants = taken(wants, order_of(less))
-    gain, number = take_spared(x, buffers, reach, wants)
-    gain, number = take_from_dissolved(x, buffers, wants, gain, number)
+    gain = take_spared(x, buffers, reach, wants)
+    gain = take_from_dissolved(x, buffers, wants, gain)
     gained = 0.0
     if gain > GAIN:
         padding = best_of(buffers, other, others)
-        if x.s.values.shape[1] > 0:
-            gain -= price_of_diversity(x, buffers, reach, wants, padding, gain)
-        elif number < x.q.k:
-            gain -= price_of_padding(x, buffers, reach, padding, x.q.k - number, gain)
+        gain -= price_of_filling(x, buffers, reach, wants, padding, gain)
         patience = PATIENCE if counts_values_only(x.q) else DIVERSE_PATIENCE
         if gain > GAIN and buffers.number[TRIED] < patience + LUCK * buffers.number[CARVED]:
             gained = found_group(x, buffers, reach, wants, padding)
@@ -176,7 +166,7 @@ def best_of(buffers, other, others):
 
 @inner
 def take_spared(x, buffers, reach, wants):
-    """Mark as TAKEN the records that want in and that their groups can spare: (estimated gain, number of records).
+    """Mark as TAKEN the records that want in and that their groups can spare; return the estimated gain.
 
     A group can spare a record if it has more than k or, while the cell needs more, if it has a supply. For the
     other groups, `worth` becomes what dissolving them would gain.
@@ -202,12 +192,12 @@ def take_spared(x, buffers, reach, wants):
             gain += reach.value[g] - buffers.here[i]
         else:
             buffers.worth[g] += max(0.0, x.joins[i] - buffers.here[i])
-    return gain, taken
+    return gain
 
 
 @inner
-def take_from_dissolved(x, buffers, wants, gain, taken):
-    """Mark as TAKEN the records whose groups cannot spare them but gain by dissolving: (gain, number), all together."""
+def take_from_dissolved(x, buffers, wants, gain):
+    """Mark as TAKEN the records whose groups cannot spare them but gain by dissolving; return all gain together."""
     for i in wants:
         g = x.s.group[i]
         if buffers.place[i] == TAKEN or buffers.worth[g] <= GAIN:
@@ -217,8 +207,7 @@ def take_from_dissolved(x, buffers, wants, gain, taken):
             gain += buffers.worth[g]
         if buffers.here[i] < x.joins[i]:
             buffers.place[i] = TAKEN
-            taken += 1
-    return gain, taken
+    return gain
 
 
 @inner

@@ -119,12 +119,6 @@ def make_cells(keys, costs, first, records, column, buffers):
 
 @kernel
 def price_out_rare(keys, costs, weights, k):
-    """Price cells with fewer than k records out; see `price_rare`."""
-    price_rare(keys, costs, weights, k)
-
-
-@allocating
-def price_rare(keys, costs, weights, k):
     """Set the cost of a point to FAR in rows where its cell has fewer than k records: no cell there can be a group.
 
     A row covers some columns only; a cell of all columns is never larger.
@@ -288,34 +282,13 @@ def has_supply(x, buffers, reach, i):
     return True
 
 
-@inner
-def price_of_padding(x, buffers, reach, padding, need, most):
-    """Return the estimated cost of adding `need` records of `padding`; infinite if it exceeds `most` first.
-
-    The records are tried in order; those whose groups cannot spare them are skipped.
-    """
-    cost = 0.0
-    for i in padding:
-        if need == 0 or cost >= most:
-            break
-        g = x.s.group[i]
-        look_at(x, buffers, g)
-        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
-            buffers.spare[g] -= 1
-            cost += buffers.here[i] - x.price[i]
-            need -= 1
-        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, i):
-            cost += buffers.here[i] - reach.value[g]
-            need -= 1
-    return cost if need <= 0 else np.inf
-
-
 @allocating
-def price_of_diversity(x, buffers, reach, wants, padding, most):
+def price_of_filling(x, buffers, reach, wants, padding, most):
     """Return the estimated cost of making the TAKEN records a group that complies; infinite if it exceeds `most` first.
 
-    Records of `padding` that bring it closer are added in order. If that does not suffice, TAKEN records of the value
-    that is most in excess are left where they are, those that gain least first.
+    Records of `padding` that bring it closer are added in order; those whose groups cannot spare them are skipped. If
+    that does not suffice, TAKEN records of the value that is most in excess are left where they are, those that gain
+    least first.
     """
     counts, size, cost = np.zeros(x.s.tally.shape[1], np.int32), 0, 0.0
     for i in wants:

@@ -215,12 +215,6 @@ def list_all_pairs(x, reach):
 
 @kernel
 def find_supplies(x, reach):
-    """Find the supply of each group; see `supply_groups`."""
-    supply_groups(x, reach)
-
-
-@allocating
-def supply_groups(x, reach):
     """Find for each group its supply: the most expensive group of more than k records from which a chain leads to it.
 
     Breadth-first searches start from such groups in descending order of price, so the first to meet a group is its

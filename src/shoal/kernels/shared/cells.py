@@ -78,15 +78,13 @@ def take_full_cells(keys, active, weights, k, table_key, table_weight, group, ne
 def cell_keys(part_keys, step, columns, active, keys):
     """Fill `keys` with the cell keys of the active points at one lattice point.
 
-    `step` names two rows of `part_keys` or more, and may end with entries of −1; the xor of these rows is the key.
+    `step` names two rows of `part_keys` or more; the xor of these rows is the key.
     columns[p] is the place of point p in these rows.
     """
     a, b = part_keys[step[0]], part_keys[step[1]]
     for i in range(active.size):
         keys[i] = a[columns[active[i]]] ^ b[columns[active[i]]]
     for part in range(2, step.size):
-        if step[part] < 0:
-            break
         row = part_keys[step[part]]
         for i in range(active.size):
             keys[i] ^= row[columns[active[i]]]

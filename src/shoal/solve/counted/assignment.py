@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Table, distinct_rows
@@ -48,11 +50,23 @@ class Assignment:
         """Records that are in no group."""
         return int(self.counts[self.groups < 0].sum())
 
+    @property
+    def sizes(self) -> Records:
+        """The records of each group."""
+        return np.bincount(self.groups, self.counts).astype(np.int64)
+
+    def pick(self, pieces: Records | npt.NDArray[np.bool_]) -> Assignment:
+        """Some of the pieces."""
+        forms = None if self.forms is None else self.forms[pieces]
+        return Assignment(self.rows[pieces], self.counts[pieces], self.groups[pieces], forms)
+
     def released(self) -> Assignment:
         """The pieces that are in a group."""
-        kept = self.groups >= 0
-        forms = None if self.forms is None else self.forms[kept]
-        return Assignment(self.rows[kept], self.counts[kept], self.groups[kept], forms)
+        return self.pick(self.groups >= 0)
+
+    def of_rows(self, rows: int) -> Records:
+        """How many records of each row there are."""
+        return np.bincount(self.rows, self.counts, rows).astype(np.int64)
 
     def close(self, problem: Problem) -> tuple[Assignment, Closed]:
         """Close all groups of a counted problem, of which those that read the same become one.
@@ -77,14 +91,14 @@ def pick_rows(problem: Problem, rows: Records, counts: Records | None = None) ->
     )
 
 
-def record_rows(
+def shuffled_records(
     problem: Problem, rows: Records, counts: Records, chance: np.random.Generator
 ) -> Records:
-    """The row of every record of some rows, those in random order that are equal in all that a method sees."""
+    """The place in `rows` of each of so many records, in random order where a method sees no difference."""
     seen = np.column_stack([problem.codes[rows], problem.classes[rows], problem.values[rows]])
     place = np.repeat(distinct_rows(seen).place, counts)
-    records = np.repeat(rows, counts)
-    return records[np.lexsort((chance.random(records.size), place))]
+    order = np.lexsort((chance.random(place.size), place))
+    return np.repeat(np.arange(rows.size), counts)[order]
 
 
 def costs_of(problem: Problem, solved: Assignment) -> Floats:
@@ -93,28 +107,16 @@ def costs_of(problem: Problem, solved: Assignment) -> Floats:
     return group_costs(problem.arrays, closures, counts).sum(axis=0) / counts.sum(axis=0)
 
 
-def join_all_assignments(parts: list[Assignment]) -> Assignment:
-    """All assignments as one, groups numbered one after the other."""
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return Assignment(nothing, nothing, np.zeros(0, np.int32))
-    shifts = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part in parts)])
-    groups = [part.groups + shift for part, shift in zip(parts, shifts, strict=False)]
-    return Assignment(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        np.unique(np.concatenate(groups), return_inverse=True)[1].astype(np.int32),
-    )
-
-
-def join_assignments(one: Assignment, other: Assignment) -> Assignment:
-    """Both assignments together; groups of the second get numbers of their own."""
-    shift = int(one.groups.max(initial=-1)) + 1
-    groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)
-    forms = other.forms if not one.rows.size else one.forms if not other.rows.size else None
-    return Assignment(
-        np.concatenate([one.rows, other.rows]),
-        np.concatenate([one.counts, other.counts]),
-        np.concatenate([one.groups, groups]),
-        forms,
-    )
+def join_assignments(parts: Sequence[Assignment]) -> Assignment:
+    """All assignments as one, the groups of each numbered without gaps, one after the other."""
+    rows: list[Records] = [np.zeros(0, np.int64)]
+    counts, groups, known = rows.copy(), rows.copy(), 0
+    for part in parts:
+        numbers, place = np.unique(part.groups, return_inverse=True)
+        own = place.reshape(-1) - np.count_nonzero(numbers < 0)
+        rows.append(part.rows)
+        counts.append(part.counts)
+        groups.append(np.where(own >= 0, own + known, -1))
+        known += int(np.count_nonzero(numbers >= 0))
+    numbered = np.concatenate(groups).astype(np.int32)
+    return Assignment(np.concatenate(rows), np.concatenate(counts), numbered)

@@ -1,4 +1,4 @@
-"""Work in parts: rows are cut between values of a column, then settled or refined part by part."""
+"""Work in parts: rows are cut between values of a column, then refined part by part."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records, SetForm, TreeForm
 from shoal.errors import counted
-from shoal.kernels.shared.groups import close_groups, group_costs
+from shoal.kernels.shared.groups import close_groups, group_costs, members
 from shoal.progress import Progress
-from shoal.solve.counted.assignment import Assignment, costs_of, join_all_assignments, pick_rows
-from shoal.solve.counted.exact_groups import complies_as_one
-from shoal.solve.counted.remote import FEW_THREADS, in_threads, thread_count
+from shoal.solve.counted.assignment import (
+    Assignment,
+    costs_of,
+    join_assignments,
+    pick_rows,
+    shuffled_records,
+)
+from shoal.solve.counted.remote import in_threads, thread_count
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY, RefinementResult, refine
-from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 EVEN = 0.2  # share of the records of a part that a cut leaves on its smaller side, at least
-MOST_PAIRED = (
-    300  # values of a subset column of which all pairs are looked at; with more, it is not cut
-)
+# Values of a subset column of which all pairs are looked at; with more, it is not cut.
+MOST_PAIRED = 300
 NOWHERE = 1e-12  # stands for the cost of reaching across a cut where that is nothing
 
 
@@ -48,29 +50,25 @@ class ColumnOrder:
 
 
 def cut_into_parts(
-    lines: list[ColumnOrder],
-    left: Records,
-    all_records: Records,
-    most: int,
-    used: Floats,
+    lines: list[ColumnOrder], records: Records, most: int, used: Floats
 ) -> list[TablePart]:
-    """Cut rows into parts with at most `most` records that are left, between values of one column at a time.
+    """Cut rows that stand for records into parts with at most `most` of them, between values of a column at a time.
 
     A part is cut where reaching across is dearest; what a column counts is divided by how often it was cut before,
-    which `used` says and is told. Rows of which records are set aside are cut with them.
+    which `used` says and is told.
     """
     done: list[TablePart] = []
-    waiting = [TablePart(np.flatnonzero(all_records))]
+    waiting = [TablePart(np.flatnonzero(records))]
     worth = 1 / (1 + used)
     while waiting:
         part = waiting.pop()
         rows = part.rows
-        if left[rows].sum() <= most or rows.size < 2:
+        if records[rows].sum() <= most or rows.size < 2:
             done.append(part)
             continue
         best, column, place = -1.0, 0, 0
         for j, line in enumerate(lines):
-            at, value = _best_cut(line, rows, left[rows])
+            at, value = _best_cut(line, rows, records[rows])
             if value * worth[j] > best:
                 best, column, place = value * worth[j], j, at
         is_before = lines[column].places[rows] <= place
@@ -78,7 +76,7 @@ def cut_into_parts(
         if best <= 0:  # all in one value of every column: anywhere
             is_before, across = np.arange(rows.size) < rows.size // 2, NOWHERE
         else:
-            used[column] += left[rows].sum() / left.sum()
+            used[column] += records[rows].sum() / records.sum()
         waiting += [TablePart(rows[is_before], across), TablePart(rows[~is_before], across)]
     return done
 
@@ -130,86 +128,6 @@ def _pair_costs(problem: Problem, j: int, one: Records, other: Records) -> Float
     return np.maximum(0.0, group_costs(problem.arrays, closures, counts)[j])
 
 
-def complete_in_parts(
-    problem: Problem, left: Records, found: Assignment, progress: Progress, most: int
-) -> Assignment:
-    """Give every record that is left a group, in parts of about `most` records with the groups that are there."""
-    sizes = np.bincount(found.groups, found.counts).astype(np.int64)
-    first = found.rows[np.unique(found.groups, return_index=True)[1]]
-    present = left + np.bincount(first, sizes, left.size).astype(np.int64)
-    lines = [column_order(problem, j) for j in range(len(problem.columns))]
-    parts = cut_into_parts(lines, present, present, most, np.zeros(len(lines)))
-    inside = _uniting(problem, left, found, first, parts)
-
-    def work(part: tuple[Records, Records], progress: Progress) -> Assignment:
-        return _settled(problem, left, found, *part, progress)
-
-    done = in_threads(inside, work, "settling", progress, FEW_THREADS)
-    touched = np.zeros(sizes.size, dtype=bool)
-    for _, pieces in inside:
-        touched[found.groups[pieces]] = True
-    stays = ~touched[found.groups]
-    rest = Assignment(found.rows[stays], found.counts[stays], found.groups[stays])
-    return join_all_assignments([rest, *done])
-
-
-def _uniting(
-    problem: Problem, left: Records, found: Assignment, first: Records, parts: list[TablePart]
-) -> list[tuple[Records, Records]]:
-    """The rows that are left and the pieces of groups in each part that needs settling.
-
-    Parts that cannot meet the requirement are united with the next one, and at the end with the one before.
-    """
-    part_of = np.zeros(left.size, np.int64)
-    for number, part in enumerate(parts):
-        part_of[part.rows] = number
-    pieces_in = part_of[first][found.groups]
-    united: list[tuple[Records, Records]] = []
-    open_rows: list[Records] = []
-    open_pieces: list[Records] = []
-    for number, part in enumerate(parts):
-        open_rows.append(part.rows[left[part.rows] > 0])
-        open_pieces.append(np.flatnonzero(pieces_in == number))
-        rows, pieces = np.concatenate(open_rows), np.concatenate(open_pieces)
-        if not rows.size:
-            open_rows, open_pieces = [], []
-        elif _complies(problem, left, found, rows, pieces):
-            united.append((rows, pieces))
-            open_rows, open_pieces = [], []
-    if open_rows:
-        rows, pieces = united.pop() if united else (np.zeros(0, np.int64), np.zeros(0, np.int64))
-        united.append((np.concatenate([rows, *open_rows]), np.concatenate([pieces, *open_pieces])))
-    return united
-
-
-def _complies(
-    problem: Problem, left: Records, found: Assignment, rows: Records, pieces: Records
-) -> bool:
-    counts = np.concatenate([left[rows], found.counts[pieces]])
-    return complies_as_one(pick_rows(problem, np.concatenate([rows, found.rows[pieces]])), counts)
-
-
-def _settled(
-    problem: Problem,
-    left: Records,
-    found: Assignment,
-    rows: Records,
-    pieces: Records,
-    progress: Progress,
-) -> Assignment:
-    """Settle what is left of some rows among some groups."""
-    own = np.repeat(rows, left[rows])
-    records = np.concatenate([own, np.repeat(found.rows[pieces], found.counts[pieces])])
-    groups = np.concatenate(
-        [np.full(own.size, -1, np.int32), np.repeat(found.groups[pieces], found.counts[pieces])]
-    )
-    return Assignment.of(
-        records,
-        np.ones_like(records),
-        complete_groups(pick_rows(problem, records), groups, progress),
-    )
-
-
 # Records that are refined at once where there are more than MANY.
 PART = 60_000
 # Records that are refined in all, those of the dearest groups; beyond, minutes would gain less than one percent.
@@ -242,70 +160,44 @@ def refined_parts(
     sweeps: int,
     chance: np.random.Generator,
 ) -> tuple[Assignment, tuple[str, ...]]:
-    """Refine all groups, in parts where there are too many records; returns the assignment and notes for people."""
+    """Refine all groups, in parts where there are too many records; returns the assignment and notes for people.
+
+    Every sweep over the dearest groups has other parts.
+    """
     records = int(found.counts.sum())
     is_whole = records <= MANY
-    part = records if is_whole else min(PART, most)
-    sweep = RefinementPass.of(problem, seed, chance, part)
     if is_whole and (problem.counts_values_only or not problem.tallied):
         sweeps = 1  # the second gains where shares of values are limited only
+    lines = [column_order(problem, j) for j in range(len(problem.columns))]
+    used = np.zeros(len(lines))
+    most = records if is_whole else min(PART, most)
     for _ in range(sweeps):
-        found = sweep.refine(found, budget, progress, sweeps)
+        rest, *parts = _cut_groups(problem, found, lines, most, used)
+        how = (problem, _shared(budget, len(parts), sweeps), len(parts), seed)
+        jobs = [
+            (part, *how, own) for part, own in zip(parts, chance.spawn(len(parts)), strict=True)
+        ]
+        done = in_threads(jobs, _refined, "refining in parts", progress)
+        found = join_assignments([rest, *done])
     looked = min(records, MOST_REFINED)
     return found, () if is_whole else (
         f"large table: only the {counted(looked, 'record')} with the highest loss were tried in other groups",
     )
 
 
-@dataclass(frozen=True)
-class RefinementPass:
-    """What a sweep of refinement needs: how often columns were cut before is told from one to the next."""
-
-    problem: Problem
-    lines: list[ColumnOrder]
-    used: np.ndarray
-    seed: int
-    chance: np.random.Generator
-    part: int = PART
-
-    @classmethod
-    def of(
-        cls, problem: Problem, seed: int, chance: np.random.Generator, part: int
-    ) -> RefinementPass:
-        """Begin with no column cut."""
-        lines = [column_order(problem, j) for j in range(len(problem.columns))]
-        return cls(problem, lines, np.zeros(len(lines)), seed, chance, part)
-
-    def refine(
-        self, found: Assignment, budget: Refine, progress: Progress, sweeps: int = 1
-    ) -> Assignment:
-        """Refine the dearest groups of an assignment, in parts; the others stay as they are."""
-        sizes = np.bincount(found.groups, found.counts)
-        dearest = np.argsort(-costs_of(self.problem, found), kind="stable")
-        is_dear = np.zeros(sizes.size, dtype=bool)
-        is_dear[dearest[np.cumsum(sizes[dearest]) <= MOST_REFINED]] = True
-        groups = np.flatnonzero(is_dear)
-        first = found.rows[np.unique(found.groups, return_index=True)[1]][groups]
-        weights = sizes[groups].astype(np.int64)
-        lines = [line.of(first) for line in self.lines]
-        parts = cut_into_parts(lines, weights, weights, self.part, self.used)
-        part_of = np.full(sizes.size, -1)
-        for number, part in enumerate(parts):
-            part_of[groups[part.rows]] = number
-        pieces = part_of[found.groups]
-        order = np.argsort(pieces, kind="stable")
-        bounds = np.searchsorted(pieces[order], np.arange(-1, len(parts) + 1))
-        chosen = [order[a:b] for a, b in pairwise(bounds[1:])]
-        jobs = list(
-            zip((_some(found, own) for own in chosen), self.chance.spawn(len(parts)), strict=True)
-        )
-        budget = _shared(budget, len(jobs), sweeps)
-
-        def work(job: tuple[Assignment, np.random.Generator], progress: Progress) -> Assignment:
-            return _refined(self.problem, *job, budget, len(jobs), self.seed, progress)
-
-        done = in_threads(jobs, work, "refining in parts", progress)
-        return join_all_assignments([_some(found, order[: bounds[1]]), *done])
+def _cut_groups(
+    problem: Problem, found: Assignment, lines: list[ColumnOrder], most: int, used: Floats
+) -> list[Assignment]:
+    """The groups that are not refined, and then the dearest ones in parts."""
+    sizes, dearest = found.sizes, np.argsort(-costs_of(problem, found), kind="stable")
+    groups = np.sort(dearest[np.cumsum(sizes[dearest]) <= MOST_REFINED])
+    first = found.rows[np.unique(found.groups, return_index=True)[1]][groups]
+    parts = cut_into_parts([line.of(first) for line in lines], sizes[groups], most, used)
+    part_of = np.zeros(sizes.size, np.int32)
+    for number, part in enumerate(parts, start=1):
+        part_of[groups[part.rows]] = number
+    order, bounds = members(part_of[found.groups], len(parts) + 1)
+    return [found.pick(order[a:b]) for a, b in pairwise(bounds)]
 
 
 def _shared(budget: Refine, parts: int, sweeps: int) -> Refine:
@@ -316,25 +208,13 @@ def _shared(budget: Refine, parts: int, sweeps: int) -> Refine:
     return Refine(steps=-(-budget.steps // (parts * sweeps)) if budget.steps else None)
 
 
-def _some(found: Assignment, pieces: Records) -> Assignment:
-    return Assignment(found.rows[pieces], found.counts[pieces], found.groups[pieces])
-
-
 def _refined(
-    problem: Problem,
-    found: Assignment,
-    chance: np.random.Generator,
-    budget: Refine,
-    parts: int,
-    seed: int,
-    progress: Progress,
+    job: tuple[Assignment, Problem, Refine, int, int, np.random.Generator], progress: Progress
 ) -> Assignment:
     """Refine the groups of one of so many parts by themselves."""
-    rows = np.repeat(found.rows, found.counts)
-    seen = np.column_stack([problem.codes[rows], problem.classes[rows], problem.values[rows]])
-    order = np.lexsort((chance.random(rows.size), distinct_rows(seen).place))
-    rows = rows[order]
-    groups = np.repeat(found.groups, found.counts)[order]
+    found, problem, budget, parts, seed, chance = job
+    records = shuffled_records(problem, found.rows, found.counts, chance)
+    rows, groups = found.rows[records], found.groups[records]
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
     groups = refine(pick_rows(problem, rows), groups, seed, progress, budget, parts).groups
     return Assignment.of(rows, np.ones_like(rows), groups)

@@ -16,8 +16,7 @@ import numpy as np
 from shoal.encoding.forms import Ints
 from shoal.errors import Cancelled
 from shoal.progress import Progress, silent
-from shoal.solve.methods import Cover, Method, Partition
-from shoal.solve.methods.borrowing_cover import Stock
+from shoal.solve.methods import Method, Partition
 from shoal.solve.problem import Problem
 
 MOST_THREADS = 8
@@ -86,22 +85,15 @@ class RemoteSolver(Protocol):
 
 @dataclass(frozen=True)
 class SolverJob:
-    """Records to be grouped by a method, beside the groups of a stock that may lend some of them."""
+    """Records to be grouped by a method."""
 
     problem: Problem
     method: Method
     seed: int
-    stock: Stock | None = None
-    settles: bool = True
 
     def solve(self, progress: Progress) -> Partition:
-        """Group the records; those of a stock that nobody borrowed get no group (−1)."""
-        if self.stock is None:
-            return self.method.partition(self.problem, self.seed, progress)
-        assert isinstance(self.method, Cover)
-        return self.method.partition_beside(
-            self.problem, self.stock, self.seed, progress, self.settles
-        )
+        """Group the records."""
+        return self.method.partition(self.problem, self.seed, progress)
 
     def packed(self) -> bytes:
         """All that it takes to solve it; sensitive values go as the numbers that rules count, if any do."""

@@ -10,23 +10,16 @@ from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Ints, Records
 from shoal.errors import InputError, counted
 from shoal.progress import Progress
-from shoal.solve.counted.assignment import Assignment, join_assignments, pick_rows
-from shoal.solve.counted.exact_groups import (
-    COMFORTABLE,
-    can_be_solved,
-    complying_alone,
-    records_brought_in,
-    set_aside,
+from shoal.solve.counted.assignment import (
+    Assignment,
+    join_assignments,
+    pick_rows,
+    shuffled_records,
 )
-from shoal.solve.counted.parts import complete_in_parts, refine_in_parts, refined_parts
-from shoal.solve.counted.remote import RemoteSolver
-from shoal.solve.counted.rounds import (
-    FinishedGroups,
-    assignment_complies,
-    can_borrow,
-    solve_in_rounds,
-    solve_part,
-)
+from shoal.solve.counted.exact_groups import COMFORTABLE, records_brought_in, set_aside
+from shoal.solve.counted.parts import refine_in_parts, refined_parts
+from shoal.solve.counted.remote import RemoteSolver, SolverJob
+from shoal.solve.counted.rounds import Rounds
 from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY, refine
@@ -57,9 +50,10 @@ def solve(
 ) -> Solution:
     """Assign every record of a counted problem to a group.
 
-    At most `most` records are solved at once. What meets the requirement alone is set aside first; where more than
-    that is left, it is solved in rounds, their parts `elsewhere` if that is ready. Where records are equal in all that
-    a method sees, `secret` decides which of them go where, so that no group gets those of one sensitive value first.
+    At most `most` records are solved at once, and as many that lend. What meets the requirement alone is set aside
+    first; where more than that is left, it is solved in rounds, their parts `elsewhere` if that is ready. Where records
+    are equal in all that a method sees, `secret` decides which of them go where, so that no group gets those of one
+    sensitive value first.
     Methods that recode globally, or promise how close to the optimum they come, solve all records or none.
 
     Raises
@@ -69,14 +63,10 @@ def solve(
     """
     if not may_set_aside(method) and problem.table.records > most:
         raise InputError(too_many_sentence(method, problem.table.records, most))
-    limits = (most, problem.most_left_out)
+    most_left_out = problem.most_left_out
     problem = replace(problem, most_left_out=0)  # methods leave out no records of a part
-    run = _Run(problem, method, budget, seed, progress, *limits, secret, elsewhere)
-    comfortable = min(most, COMFORTABLE)
-    if may_set_aside(method) and problem.table.records > comfortable:
-        solved = run.beside_stock() if can_borrow(method.choose(comfortable)) else None
-        return solved or run.with_lenders()
-    return run.whole()
+    run = _Run(problem, method, budget, seed, progress, most, most_left_out, secret, elsewhere)
+    return run.solution()
 
 
 @dataclass(frozen=True)
@@ -93,77 +83,41 @@ class _Run:
     secret: int
     elsewhere: RemoteSolver | None
 
-    @property
-    def counts(self) -> Records:
-        counts = self.problem.table.counts
+    def solution(self) -> Solution:
+        """Group and refine what cannot be set aside; all other records are released exactly."""
+        problem, counts = self.problem, self.problem.table.counts
         assert counts is not None
-        return counts
-
-    def whole(self) -> Solution:
-        """Solve all records at once."""
-        return self._solve(self.counts, self._nothing(), self._chance())
-
-    def with_lenders(self) -> Solution:
-        """Solve what cannot be set aside together with some of what can."""
-        chance = self._chance()
-        self.progress("setting aside", 0, 1)
-        left = self.counts - set_aside(self.problem, self.most, chance)
-        return self._solve(left, self._nothing(), chance)
-
-    def beside_stock(self) -> Solution | None:
-        """Set aside all that meets the requirement alone, as a stock to borrow from; None if the rest cannot do so."""
-        self.progress("setting aside", 0, 1)
-        aside = complying_alone(self.problem)
-        if not can_be_solved(self.problem, self.counts - aside):
-            return None
-        stock = FinishedGroups.set_aside(self.problem, aside)
-        solved = self._solve(self.counts - aside, stock, self._chance())
-        return solved if assignment_complies(self.problem, solved.assignment.released()) else None
-
-    def _nothing(self) -> FinishedGroups:
-        return FinishedGroups.set_aside(self.problem, np.zeros_like(self.counts))
-
-    def _chance(self) -> np.random.Generator:
-        return np.random.default_rng([self.seed % 2**64, self.secret])
-
-    def _solve(self, left: Records, stock: FinishedGroups, chance: np.random.Generator) -> Solution:
-        """Group what is left, with records of the stock where it can borrow; all others are released exactly."""
-        problem, method, most = self.problem, self.method, self.most
-        how = (method, self.seed, self.progress, most, chance)
-        notes = list(aside_notes(self.counts - left, problem))
-        if left.sum() > most:
-            other = self.elsewhere
+        chance = np.random.default_rng([self.seed % 2**64, self.secret])
+        aside = np.zeros_like(counts)
+        if may_set_aside(self.method):
+            self.progress("setting aside", 0, 1)
+            aside = set_aside(problem, self.most, chance)
+        left: Records = counts - aside
+        notes, kept = list(aside_notes(aside, problem)), join_assignments([])
+        other = self.elsewhere
+        if left.sum() > 2 * self.most:  # as many again may be there to lend
             used = other if other is not None and other.is_ready() else None
-            left, stock = solve_in_rounds(problem, left, stock, *how, elsewhere=used)
-            notes += [rounds_note(problem, stock.kept), *([other.note] if other else [])]
-        is_cut, found = stock.kept.rows.size > 0, stock.kept
-        can_settle = is_cut and can_borrow(method.choose(most))
-        if left.any() and (left.sum() <= most or not can_settle):
-            self.progress("grouping", 0, 1)
-            every = np.arange(left.size)
-            solved = solve_part(problem, left, stock, every, *how, settles=not can_settle)
-            left, stock = solved.left_of(left), stock.after(problem, solved)
-            found = stock.kept
-            if solved.forms is not None:
-                found = Assignment.of(
-                    solved.rows, np.ones_like(solved.rows), solved.groups, solved.forms
-                )
-            notes += solved.notes
+            how = (problem, self.method, self.seed, self.progress, self.most, chance, used)
+            left, kept = Rounds(*how).solve(left)
+            notes += [rounds_note(problem, kept), *([other.note] if other else [])]
+        found = kept
         if left.any():
-            found = complete_in_parts(problem, left, stock.kept, self.progress, most)
+            self.progress("grouping", 0, 1)
+            rows = shuffled_records(problem, np.arange(left.size), left, chance)
+            job = SolverJob(pick_rows(problem, rows), self.method, self.seed)
+            solved = job.solve(self.progress)
+            notes += solved.notes
+            found = Assignment.of(rows, np.ones_like(rows), solved.groups, solved.forms)
+            if kept.rows.size:
+                found = join_assignments([kept, found])
         if found.rows.size and self._may_refine(found):
-            aside = stock.aside(self.counts.size)
-            found, more = self._refined(found, aside, is_cut, chance)
+            found, more = self._refined(found, aside, kept.rows.size > 0, chance)
             notes += more
         found = self._leave_out(found)
-        exact = self.counts - np.bincount(found.rows, found.counts, self.counts.size)
-        rows = np.flatnonzero(exact)
-        if rows.size:
-            place = distinct_rows(problem.codes[rows]).place
-            found = join_assignments(
-                found, Assignment.of(rows, exact[rows].astype(np.int64), place)
-            )
-        return Solution(found, tuple(notes))
+        exact = _in_exact_groups(problem, counts - found.of_rows(counts.size))
+        return Solution(
+            join_assignments([found, exact]) if exact.rows.size else found, tuple(notes)
+        )
 
     def _may_refine(self, found: Assignment) -> bool:
         chosen = self.method.choose(int(found.counts.sum()))
@@ -172,7 +126,7 @@ class _Run:
     def _refined(
         self, found: Assignment, aside: Records, is_cut: bool, chance: np.random.Generator
     ) -> tuple[Assignment, tuple[str, ...]]:
-        """Refine what a method made, together with as many records of the stock as there is room for.
+        """Refine what a method made, together with as many that are set aside as there is room for.
 
         There always is for a table of up to MANY records. On the 30,162 of Adult, choosing cells without those that
         are set aside, a tenth, lost 1.5 %.
@@ -180,10 +134,7 @@ class _Run:
         self.progress("refining", 0, 1)
         room = max(MANY, min(self.most, COMFORTABLE)) - int(found.counts.sum())
         more = records_brought_in(self.problem, aside, max(0, room), chance)
-        rows = np.flatnonzero(more)
-        if rows.size:
-            place = distinct_rows(self.problem.codes[rows]).place
-            found = join_assignments(found, Assignment.of(rows, more[rows], place))
+        found = join_assignments([found, _in_exact_groups(self.problem, more)])
         assert self.budget is not None
         sweeps = SWEEPS if is_cut else 1
         return refined_parts(
@@ -209,6 +160,12 @@ class _Run:
         else:
             left = remove_dearest(part, groups, most)
         return Assignment.of(rows, np.ones_like(rows), left, forms)
+
+
+def _in_exact_groups(problem: Problem, records: Records) -> Assignment:
+    """So many records of each row, in a group for each combination of quasi-identifiers."""
+    rows = np.flatnonzero(records)
+    return Assignment.of(rows, records[rows], distinct_rows(problem.codes[rows]).place)
 
 
 def rounds_note(problem: Problem, found: Assignment) -> str:

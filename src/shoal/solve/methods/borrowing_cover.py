@@ -15,7 +15,6 @@ from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.progress import Progress
 from shoal.solve.methods.base import TOLERANCE, round_costs
 from shoal.solve.methods.lattice import (
-    KEY_BYTES,
     Keys,
     Ladder,
     Rows,
@@ -80,16 +79,6 @@ def terms_of(problem: Problem) -> VisitTerms:
     )
 
 
-@dataclass(frozen=True)
-class Stock:
-    """Groups that stand before a cover begins and may lend records; sizes and counts include records not to be lent."""
-
-    group: Ints  # the standing group of each record, −1 for records that are to be covered
-    size: Records  # of each standing group
-    tally: Ints  # [standing groups, values], members by sensitive value
-    price: Floats  # what each standing group costs a record of it
-
-
 @dataclass
 class LendingCover:
     """A cover of the table in the making: cells take uncovered records and are lent others by finished groups.
@@ -109,16 +98,11 @@ class LendingCover:
 
     @classmethod
     def of(
-        cls,
-        problem: Problem,
-        ladders: list[Ladder],
-        parts: list[list[int]],
-        keys: Keys,
-        stock: Stock | None = None,
+        cls, problem: Problem, ladders: list[Ladder], parts: list[list[int]], keys: Keys
     ) -> LendingCover:
-        """Begin with no record covered, or with those of the stock."""
-        n, standing = problem.table.records, 0 if stock is None else stock.size.size
-        room = standing + n // problem.k + 1
+        """Begin with no record covered."""
+        n = problem.table.records
+        room = n // problem.k + 1
         order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
             values=problem.values[order],
@@ -131,11 +115,8 @@ class LendingCover:
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )
-        left = n if stock is None else _begin(covering, order, stock)
         costs = part_costs(problem, ladders, parts)
-        return cls(
-            problem, terms_of(problem), keys, costs, order, covering, left, n - left, standing
-        )
+        return cls(problem, terms_of(problem), keys, costs, order, covering, left=n)
 
     @property
     def uncovered(self) -> Ints:
@@ -156,17 +137,15 @@ class LendingCover:
         terms: Records,
         places: Records,
         waiting: Floats,
-        key_rows: Rows | None = None,
     ) -> None:
         """Visit lattice points in order; `costs` are their mean costs and `terms` the number of each visit's terms.
 
         The cost of the cheapest cell that waits for a later visit is kept in `waiting`, at the place that `places`
-        gives for the point and its terms of borrowing. Unless `key_rows` are given, rows of keys are those of costs.
+        gives for the point and its terms of borrowing.
         """
         limits = self.terms.limit[terms] * np.maximum(costs, LEAST)
         visits = Visits(
             steps=steps,
-            key_rows=steps if key_rows is None else key_rows,
             limits=limits,
             markups=self.terms.markup[terms],
             shares=self.terms.share[terms],
@@ -185,72 +164,6 @@ class LendingCover:
         )
 
 
-def _begin(covering: Covering, order: Ints, stock: Stock) -> int:
-    """Cover the records of a stock; returns how many are still uncovered."""
-    group, standing = stock.group[order], stock.size.size
-    covering.group[:] = group
-    uncovered, covered = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
-    covering.uncovered[: uncovered.size] = uncovered
-    covering.covered[: covered.size] = covered
-    covering.size[:standing], covering.tally[:standing] = stock.size, stock.tally
-    covering.price[:standing] = stock.price
-    return int(uncovered.size)
-
-
-MOST_PARTS = (
-    4  # with more parts of the columns than that, only those off their lowest rungs are looked up
-)
-# A column is quiet if so large a share of the records has the same value. Quiet columns share parts of so many.
-QUIET_SHARE, QUIET_PART = 0.95, 3
-
-
-@dataclass(frozen=True)
-class WideKeys:
-    """Keys of all distinct records, and which rows of them tell the cells of a lattice point apart."""
-
-    ladders: list[Ladder]
-    parts: list[list[int]]  # columns that share rows of keys
-    keys: Keys  # [rows, distinct records]
-    lowest: Rows | None  # the row of each part's lowest rungs; None if all parts are looked up
-
-    @classmethod
-    def of(cls, problem: Problem, ladders: list[Ladder], seed: int) -> WideKeys:
-        """Make the keys of a problem."""
-        distinct = len(problem.points.codes)
-        parts = split_columns(ladders, distinct)
-        if len(parts) <= MOST_PARTS:
-            return cls(ladders, parts, make_keys(problem, ladders, parts, seed), None)
-        parts = _split_quiet(problem, ladders, distinct)
-        keys = make_keys(problem, ladders, parts, seed, room=2)
-        lowest = lattice_key_rows(np.zeros((1, len(ladders)), np.int32), ladders, parts)[0]
-        keys[-1], keys[-2] = 0, np.bitwise_xor.reduce(keys[lowest], axis=0)
-        for first, end in zip(lowest, [*lowest[1:], len(keys) - 2], strict=True):
-            keys[first + 1 : end] ^= keys[first]
-        return cls(ladders, parts, keys, lowest)
-
-    def key_rows(self, steps: Rows) -> Rows:
-        """The rows of keys whose xor tells cells apart, by rows of all parts; −1 after the last."""
-        if self.lowest is None:
-            return steps
-        raised = -np.sort(-np.where(steps == self.lowest, -1, steps), axis=1)
-        rows = np.column_stack([np.full(len(steps), len(self.keys) - 2), raised])
-        rows[rows[:, 1] < 0, 1] = len(self.keys) - 1  # zeros: kernels expect two rows at least
-        return rows
-
-
-def _split_quiet(problem: Problem, ladders: list[Ladder], distinct: int) -> list[list[int]]:
-    """Share the columns among parts, quiet ones apart from the others."""
-    codes = problem.codes
-    shares = [np.bincount(codes[:, j]).max() / len(codes) for j in range(len(ladders))]
-    quiet = [j for j, share in enumerate(shares) if share >= QUIET_SHARE]
-    loud = [j for j, share in enumerate(shares) if share < QUIET_SHARE]
-    together = [quiet[at : at + QUIET_PART] for at in range(0, len(quiet), QUIET_PART)]
-    rows = sum(np.prod([len(ladders[j].rungs) for j in part]) for part in together)
-    left = max(0, KEY_BYTES - int(rows) * 8 * distinct)
-    split = split_columns([ladders[j] for j in loud], distinct, left) if loud else []
-    return [*([loud[j] for j in part] for part in split if part), *together]
-
-
 # Records that propose a point in a round. In large tables, where every visit takes longer, they are fewer, such that
 # visits times records stay below MOST_LOOKS; but with too few proposals the cheapest quarter says little.
 SEEDS, FEWEST_SEEDS = 1000, 200
@@ -265,31 +178,28 @@ CHUNK = 256  # visits between two reports of progress
 
 
 def walk_proposals(
-    problem: Problem,
-    ladders: list[Ladder],
-    seed: int,
-    progress: Progress,
-    stock: Stock | None = None,
+    problem: Problem, ladders: list[Ladder], seed: int, progress: Progress
 ) -> tuple[Ints, int]:
     """Return the group of every record, −1 for those not covered, and the number of points visited."""
-    keys = WideKeys.of(problem, ladders, seed)
-    lending = LendingCover.of(problem, ladders, keys.parts, keys.keys, stock)
+    parts = split_columns(ladders, len(problem.points.codes))
+    keys = make_keys(problem, ladders, parts, seed)
+    lending = LendingCover.of(problem, ladders, parts, keys)
     queue, n = _Queue(ladders, lending.terms), lending.left
     seeds_of_round = DIVERSE_SEEDS if problem.tallied else SEEDS
     most = max(FEWEST_SEEDS, min(seeds_of_round, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
-    _visit(lending, queue, queue.take(queue.costs[0]), keys, progress)
+    _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)
     while lending.left >= least:
         uncovered = lending.uncovered
         seeds = rng.permutation(uncovered)[:most]
         points, number = propose_points(rungs, problem.codes, uncovered, seeds, least, MOST_COUNTS)
         queue.add(points[np.argsort(-number, kind="stable")])
         visits = queue.take(float(np.quantile(queue.costs_of(points), SHARE)))
-        _visit(lending, queue, visits, keys, progress)
+        _visit(lending, queue, visits, parts, progress)
         if len(uncovered) - lending.left < LEAST_SHARE * len(uncovered):
             least *= 2
-    _visit(lending, queue, queue.take(np.inf), keys, progress)
+    _visit(lending, queue, queue.take(np.inf), parts, progress)
     progress("covering records", n, n)
     return lending.group, len(queue.known)
 
@@ -338,16 +248,19 @@ class _Queue:
 
 
 def _visit(
-    lending: LendingCover, queue: _Queue, visits: Records, keys: WideKeys, progress: Progress
+    lending: LendingCover,
+    queue: _Queue,
+    visits: Records,
+    parts: list[list[int]],
+    progress: Progress,
 ) -> None:
     n = len(lending.order)
     for start in range(0, len(visits), CHUNK):
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T
-        steps = lattice_key_rows(queue.points[point], queue.ladders, keys.parts)
+        steps = lattice_key_rows(queue.points[point], queue.ladders, parts)
         places = point * lending.terms.kinds + lending.terms.borrowing[term]
-        waiting, key_rows = queue.waiting.reshape(-1), keys.key_rows(steps)
-        lending.visit(steps, queue.costs[point], term, places, waiting, key_rows)
+        lending.visit(steps, queue.costs[point], term, places, queue.waiting.reshape(-1))
 
 
 def _flatten(ladders: list[Ladder]) -> Rungs:

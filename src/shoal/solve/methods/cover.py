@@ -11,7 +11,7 @@ import numpy as np
 from shoal.encoding.forms import Ints
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition, least_problems, round_costs
-from shoal.solve.methods.borrowing_cover import LendingCover, Stock, terms_of, walk_proposals
+from shoal.solve.methods.borrowing_cover import LendingCover, terms_of, walk_proposals
 from shoal.solve.methods.completion import complete_groups
 from shoal.solve.methods.exact import Exact
 from shoal.solve.methods.greedy_cover import covered_with_guarantee
@@ -72,53 +72,32 @@ class Cover(Method):
         record_group, notes = self._cover(problem, seed, progress)
         return Partition(complete_groups(problem, record_group, progress), notes)
 
-    def partition_beside(
-        self,
-        problem: Problem,
-        stock: Stock,
-        seed: int,
-        progress: Progress,
-        settles: bool = True,
-    ) -> Partition:
-        """Cut records into groups that may borrow records of a stock; those that nobody borrowed get no group (−1).
-
-        Unless it `settles` them, records that no cell took get none either.
-        """
-        found, notes = self._cover(problem, seed, progress, stock)
-        groups, standing = np.maximum(found - stock.size.size, -1), stock.size.size
-        ours = np.flatnonzero((found < 0) | (found >= standing))
-        if settles and ours.size:
-            groups[ours] = complete_groups(problem, groups[ours], progress, ours)
-        return Partition(groups, notes)
-
     def _cover(
-        self, problem: Problem, seed: int, progress: Progress, stock: Stock | None = None
+        self, problem: Problem, seed: int, progress: Progress
     ) -> tuple[Ints, tuple[str, ...]]:
-        """The group of every record, −1 for those not covered; standing groups come first."""
+        """The group of every record, −1 for those not covered."""
         ladders = make_ladders(problem)
-        points, records = lattice_size(ladders), problem.table.records
-        wanted = records if stock is None else int((stock.group < 0).sum())
-        looks = wanted * points * terms_of(problem).kinds
+        points = lattice_size(ladders)
+        looks = problem.table.records * points * terms_of(problem).kinds
         most = MOST_DIVERSE_LOOKS if problem.tallied else MOST_LOOKS
         if points <= self.max_points and looks <= most:
-            lattice = make_lattice(problem, ladders, self.max_points, seed)
-            return _walk(problem, lattice, progress, stock), ()
-        found, visited = walk_proposals(problem, ladders, seed, progress, stock)
+            return _walk(
+                problem, make_lattice(problem, ladders, self.max_points, seed), progress
+            ), ()
+        found, visited = walk_proposals(problem, ladders, seed, progress)
         return found, (
             f"not every combination of levels was tried: {visited:,} of {points:,.0f}, those that records "
             "proposed",
         )
 
 
-def _walk(
-    problem: Problem, lattice: Lattice, progress: Progress, stock: Stock | None = None
-) -> Ints:
+def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
     """Walk the whole lattice and return the group of every record, −1 for those not covered.
 
     Every lattice point is visited under each of the terms, in order of price.
     """
     steps, costs = lattice.steps, lattice.costs
-    lending = LendingCover.of(problem, lattice.ladders, lattice.parts, lattice.keys, stock)
+    lending = LendingCover.of(problem, lattice.ladders, lattice.parts, lattice.keys)
     terms, waiting = lending.terms, np.zeros((lending.terms.kinds, len(steps)))
     visits = np.argsort(round_costs(np.outer(terms.price, costs)), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from shoal.encoding.forms import Floats, Ints
 from shoal.errors import InputError
 from shoal.kernels.covering import greedy_cover as kernels
-from shoal.kernels.shared.groups import close_groups, group_costs, members
+from shoal.kernels.shared.groups import members
 from shoal.kernels.shared.state import make_state, pack
 from shoal.progress import Progress
 from shoal.solve.methods.base import Partition, guarantee_notes
-from shoal.solve.methods.lattice import make_ladders
+from shoal.solve.methods.lattice import make_ladders, records_by_code, rung_costs
 from shoal.solve.problem import Problem
 
 MOST_WORK = 1_000_000_000  # lattice points × distinct records, to bound time
@@ -124,29 +124,13 @@ def _rungs(problem: Problem, seed: int) -> kernels.RungCodes:
 
 def set_costs(problem: Problem, j: int, rungs: tuple[Ints, ...]) -> Floats:
     """What the set of each rung and code costs a record in column j, on average and beyond its own value."""
-    points = problem.points
-    joint = points.codes[:, j] * np.int64(problem.class_count) + points.classes
-    _, first, place = np.unique(joint, return_index=True, return_inverse=True)
-    codes, classes = points.codes[first, j], points.classes[first]
-    weights = np.bincount(place, points.weights)
-
-    def close(sets: Ints) -> tuple[Ints, Floats, Floats]:
-        """Of sets that codes and classes fall into: each one's set, cost and records of each set."""
-        place = np.unique(sets, return_inverse=True)[1].astype(np.int32)
-        order, bounds = members(place, int(place.max()) + 1)
-        closures = close_groups(problem.arrays, points.codes, first[order], bounds)
-        counts = np.zeros((problem.class_count, len(bounds) - 1))
-        np.add.at(counts, (classes, place), weights)
-        return place, group_costs(problem.arrays, closures, counts)[j], counts.sum(axis=0)
-
-    value, own, _ = close(codes)
-    costs = np.zeros((len(rungs), problem.columns[j].form.size))
+    records = records_by_code(problem, j)
+    own = rung_costs(problem, j, np.arange(records.shape[1], dtype=np.int32))
+    costs = np.zeros((len(rungs), records.shape[1]))
     for rung, cost in zip(rungs, costs, strict=True):
-        place, total, records = close(rung[codes])
-        set_of_value = np.zeros(own.size, dtype=np.int64)
-        set_of_value[value] = place
-        beyond = (total - np.bincount(set_of_value, own)) / records
-        cost[codes] = beyond[place]
+        beyond = (records * (rung_costs(problem, j, rung) - own)).sum(axis=0)
+        number = np.bincount(rung, records.sum(axis=0))
+        cost[:] = (np.bincount(rung, beyond) / np.maximum(1, number))[rung]
     return costs
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.encoding.encode import Column
-from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
+from shoal.encoding.forms import Floats, Form, Ints, RangeForm, TreeForm
 from shoal.kernels.shared.forms import LINEAR, RANGE
 from shoal.kernels.shared.groups import close_groups, group_costs, members
 from shoal.solve.methods.base import TOLERANCE, round_costs
@@ -42,34 +42,18 @@ def make_ladders(problem: Problem) -> list[Ladder]:
 
 def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
     rungs = _rungs(column.form, column.counts, _positions(j, problem))
-    seen = _seen(j, problem)
-    costs = np.array([_mean_cost(rung, j, problem, *seen) for rung in rungs])
+    shares = records_by_code(problem, j) / problem.table.records
+    costs = np.array([(shares * rung_costs(problem, j, rung)).sum() for rung in rungs])
     order = np.argsort(costs, kind="stable")
     return Ladder(tuple(rungs[i] for i in order), costs[order])
 
 
-def _seen(j: int, problem: Problem) -> tuple[Ints, Records, Records]:
-    """The distinct pairs of code and class in column j, each with its first record and number of records."""
-    joint = problem.codes[:, j].astype(np.int64) * problem.class_count + problem.classes
-    counts = np.bincount(joint)
-    first = np.empty(len(counts), np.int64)
-    first[joint[::-1]] = np.arange(len(joint) - 1, -1, -1)  # the last written stays
-    seen = np.flatnonzero(counts)
-    pairs = np.column_stack(np.divmod(seen, problem.class_count)).astype(np.int32)
-    return pairs, first[seen], counts[seen]
-
-
-def _mean_cost(
-    rung: Ints, j: int, problem: Problem, pairs: Ints, first: Records, weights: Records
-) -> float:
-    """What closing every bin of a rung costs a record in column j on average, given what `_seen` found there."""
-    _, bins = np.unique(rung[pairs[:, 0]], return_inverse=True)
-    order, bounds = members(bins.astype(np.int32), int(bins.max()) + 1)
-    closures = close_groups(problem.arrays, problem.codes, first[order], bounds)
-    counts = np.zeros((problem.class_count, len(bounds) - 1))
-    np.add.at(counts, (pairs[:, 1], bins), weights)
-    costs = group_costs(problem.arrays, closures, counts)
-    return float(costs[j].sum() / problem.table.records)
+def records_by_code(problem: Problem, j: int) -> Floats:
+    """The records of each class that have each code in column j: float64[classes, codes]."""
+    size = problem.columns[j].form.size
+    joint = problem.classes * size + problem.codes[:, j]
+    counts = np.bincount(joint, minlength=problem.class_count * size)
+    return counts.reshape(problem.class_count, size).astype(np.float64)
 
 
 def _positions(j: int, problem: Problem) -> Floats:
@@ -280,10 +264,8 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
     return np.array(points), round_costs(found)
 
 
-def make_keys(
-    problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int, room: int = 0
-) -> Keys:
-    """Keys for every combination of rungs within parts of the columns, and room for more rows at the end.
+def make_keys(problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int) -> Keys:
+    """Keys for every combination of rungs within parts of the columns.
 
     A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
     leaves two or three look-ups per record and lattice point, but more where there are many columns.
@@ -291,7 +273,7 @@ def make_keys(
     rng = np.random.default_rng(seed)
     codes = problem.points.codes
     rows = [prod(len(ladders[j].rungs) for j in part) for part in parts]
-    keys = np.empty((sum(rows) + room, len(codes)), dtype=np.uint64)
+    keys = np.empty((sum(rows), len(codes)), dtype=np.uint64)
     for part, first in zip(parts, accumulate(rows, initial=0), strict=False):
         keys[first] = 0
         filled = 1
