@@ -30,9 +30,11 @@ from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import silent
 from shoal.solve.bounds import point_bounds as records
+from shoal.solve.bounds import record_bound as by_record
 from shoal.solve.bounds.ascent import Ascent
 from shoal.solve.bounds.certificate import Certificate, Certifier, ratio
 from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
+from shoal.solve.bounds.record_bound import record_bound
 from shoal.solve.methods import Cover
 from shoal.solve.methods.exact import Exact
 from shoal.solve.problem import Problem
@@ -182,6 +184,50 @@ def test_the_walk_meets_every_cell_whose_largest_numbers_exceed_its_cost(case, d
         largest = reference.bounds.mean_of_largest(duals[place[list(cell)]].tolist(), k)
         if largest > objective.record(closures, cell[0]) + 1e-9:
             assert cell in met
+
+
+@given(tables.jobs(9, reference.MONOTONE), st.data(), st.sampled_from([0.0, 40.0, 1e9]))
+@settings(max_examples=several(400))
+def test_a_search_record_by_record_lowers_numbers_until_every_cell_can_pay_for_them(
+    case, data, looks
+):
+    sample, measure, k = case
+    problem, objective = sample.problem(measure, k), sample.objective(measure)
+    assume(problem.class_count == 1 and not problem.objective.offset.any())
+    cells = PointTrees(problem)
+    place, number = cells.points.place, len(cells.points.counts)
+    numbers = st.lists(st.floats(0, 3), min_size=number, max_size=number)
+    scale = data.draw(st.sampled_from([0.1, 0.4, 1.0]))
+    before = scale * np.array(data.draw(numbers))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_record, "MARGINS", (0.0,))
+        after = record_bound(cells, before, looks)
+    assert (after <= before).all()
+    was_valid = True
+    for cell, closures in reference.bounds.closed_cells(sample.twins, k).items():
+        cost = objective.record(closures, cell[0]) + 1e-9
+        points = place[list(cell)]
+        assert reference.bounds.mean_of_largest(after[points].tolist(), k) <= cost
+        was_valid &= reference.bounds.mean_of_largest(before[points].tolist(), k) <= cost
+    if was_valid and looks > 1e6 and all(column.model != "subset" for column in sample.twins):
+        assert after == pytest.approx(before)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_of_records_that_are_given_up_are_valid(seed, monkeypatch):
+    monkeypatch.setattr(by_record, "MARGINS", (0.0,))
+    rng, records, columns, k = np.random.default_rng(seed), 14, 10, 4
+    table = pa.table({f"c{j}": rng.integers(0, 2, records).astype(str) for j in range(columns)})
+    models = dict.fromkeys(table.column_names, shoal.Suppression())
+    problem = Problem.of(encode(open_frame(table), models), "lm", k)
+    cells = PointTrees(problem)
+    before = columns * rng.uniform(0.4, 0.7, len(cells.points.counts))
+    after = record_bound(cells, before, 0)
+    groups = np.array(list(combinations(range(records), k)))
+    ends = np.arange(0, groups.size + 1, k)
+    closures = close_groups(problem.arrays, problem.codes, groups.reshape(-1), ends)
+    costs = group_costs(problem.arrays, closures, np.ones((1, len(groups)))).sum(axis=0)
+    assert (after[cells.points.place][groups].sum(axis=1) <= k * costs + 1e-9).all()
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 5, 12]), st.floats(0, 1))

@@ -32,7 +32,10 @@ ENDS = 3  # parts of a range whose costs add up: several values at all, the lowe
 HAIR = 1e-11  # a set is violated if its duals exceed k times its cost by this
 GIVEN_UP = 1 << 40  # added to the turn of a point that is given up
 SPREAD = 8  # times its share of what is left: the looks that one search may take
-DEPTH, ROOM = 1_000, 2_000_000  # branches of one search at a time, and the points that they may hold
+DEPTH, ROOM = (
+    1_000,
+    2_000_000,
+)  # branches of one search at a time, and the points that they may hold
 
 
 @bundle

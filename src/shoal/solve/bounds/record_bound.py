@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.encoding.forms import Floats, Ints, Records
+from shoal.encoding.forms import Floats, Records
 from shoal.kernels.bounding.cell_columns import Trees
 from shoal.kernels.bounding.record_search import ENDS, Points, search_records
 from shoal.kernels.shared.forms import LINEAR
@@ -98,7 +98,7 @@ def _adds_up(trees: Trees, j: int) -> bool:
     return trees.ranged[j] >= 0 and trees.compiled.kind[trees.ranged[j]] == LINEAR
 
 
-def _parting(codes: Ints, counts: Records) -> float:
+def _parting(codes: Records, counts: Records) -> float:
     """How often two records differ in a column, for each bit of its entropy."""
     share = np.bincount(codes, counts) / counts.sum()
     share = share[share > 0]
