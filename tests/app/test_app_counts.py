@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -37,6 +37,7 @@ class FakeProject:
 
     id, name, note, is_check = "a", "people.csv", "", False
     undo_name = redo_name = ""
+    waiting: ClassVar[dict[str, Any]] = {}
     sheets = ()
     table, created, changed = Path("people.csv"), 0.0, 0.0
 
@@ -54,7 +55,8 @@ class FakeProject:
 def column(number: int) -> dict[str, Any]:
     reason = "its name says age"
     return {"name": "age", "holds": "numbers", "values": number, "missing": number, "type": "text"} | {
-        "is_sure": True, "role": "keep", "reason": reason, "doubts": [], "bars": [], "model_reason": ""
+        "is_sure": True, "role": "keep", "reason": reason, "doubts": [], "bars": [], "model_reason": "",
+        "model": {"model": "interval"},
     }  # fmt: skip
 
 
