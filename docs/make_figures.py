@@ -61,7 +61,9 @@ WORDS = {  # names in results that readers do not know
     "census_deep": "KDD census, 10 columns, numbers in six levels of bins",
     "million_deep": "records drawn from Adult, 9 columns, age in six levels of bins",
     "hospital": "drawn hospital stays, 46 columns",
+    "persons": "people",
 }
+PLAINER = {"the mask tells more": "the mask reveals more"}  # in texts of results
 
 Row = dict[str, Any]
 
@@ -179,6 +181,8 @@ def _shown(value: Any, form: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
+        for phrase, better in PLAINER.items():
+            value = value.replace(phrase, better)
         return WORDS.get(value, value).replace("|", "\\|")
     return format(value, form or ",").replace("%", " %")
 

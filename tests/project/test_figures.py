@@ -123,13 +123,14 @@ def test_results_name_command_date_commit_and_machine() -> None:
         assert {"date", "commit", "changed", "machine", "seconds", "rows"} <= set(found), name
 
 
+# The pages say that these were not measured yet: each takes many minutes of an idle machine.
+LONG = {"comparison", "large", "on_spark", "scale", "scale-1000000000", "two_minutes"}
+
+
 def test_every_benchmark_that_a_page_shows_was_run() -> None:
-    """`make figures` runs those that are missing; skipped where it was not run yet and most are."""
+    """`make figures` runs those that are missing."""
     named = {name for page in PAGES for name in MADE["named"](page.read_text("utf-8"))}
-    missing = sorted(named - set(FOUND))
-    if len(missing) > len(FOUND):
-        pytest.skip(f"make figures was not run yet; not measured: {', '.join(missing)}")
-    assert missing == []
+    assert named - set(FOUND) <= LONG
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
