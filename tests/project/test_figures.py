@@ -123,7 +123,7 @@ def test_results_name_command_date_commit_and_machine() -> None:
         assert {"date", "commit", "changed", "machine", "seconds", "rows"} <= set(found), name
 
 
-# The pages say that these were not measured yet: each takes many minutes of an idle machine.
+# Not measured yet, as the pages that show them say.
 LONG = {"comparison", "large", "on_spark", "scale", "scale-1000000000", "two_minutes"}
 
 
